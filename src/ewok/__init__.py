@@ -1,0 +1,35 @@
+"""Robust policies from any reinforcement-learning algorithm, by estimating the worst kernel."""
+
+from ewok import nominal as nominal
+from ewok.errors import EwokError, EwokWarning
+from ewok.nominal.kernel import Candidates, NominalKernel, register_kernel
+from ewok.nominal.noise import ActionNoise, RandomAction, StateNoise
+from ewok.nominal.seam import kernel_of
+from ewok.nominal.snapshot import Snapshot, restore, snapshot
+from ewok.value import ValueFunction, value_of
+from ewok.worlds import cartpole
+from ewok.worst.bind import bind
+from ewok.worst.kernel import WorstKernel
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "ActionNoise",
+    "Candidates",
+    "EwokError",
+    "EwokWarning",
+    "NominalKernel",
+    "RandomAction",
+    "Snapshot",
+    "StateNoise",
+    "ValueFunction",
+    "WorstKernel",
+    "bind",
+    "kernel_of",
+    "register_kernel",
+    "restore",
+    "snapshot",
+    "value_of",
+]
+
+cartpole.register()

@@ -1,0 +1,143 @@
+"""Saving an environment by copying it: for simulators that nobody taught us, once they have shown it works."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from typing import Any, final
+
+import gymnasium as gym
+import numpy as np
+
+from ewok.errors import SnapshotError
+from ewok.nominal.batch import same
+from ewok.nominal.generators import Generator, parts
+
+_PROOF_STEPS = 20
+
+
+class _Itself:
+    """Stands in a copy for the environment that was copied, wherever its parts refer back to it."""
+
+
+_ITSELF = _Itself()
+
+
+@final
+class CopySaver:
+    """Copies everything an environment holds, and puts copies back into the same object.
+
+    Before the first copy is trusted, copies are stepped to see that the original does not move and
+    that they agree with each other.
+    """
+
+    def __init__(self) -> None:
+        self._proven = False
+
+    def save(self, env: gym.Env[Any, Any], share: Sequence[Generator] = ()) -> dict[str, Any]:
+        """A copy of what `env` holds. Generators in `share` are not copied: copies use the same."""
+        if not self._proven:
+            self._prove(env)
+        return self._copy_out(env, share)
+
+    def load(self, env: gym.Env[Any, Any], saved: dict[str, Any], share: Sequence[Generator] = ()) -> None:
+        memo = _memo(env, share)
+        memo[id(_ITSELF)] = env
+        _put_back(env, copy.deepcopy(saved, memo))
+
+    def _copy_out(self, env: gym.Env[Any, Any], share: Sequence[Generator]) -> dict[str, Any]:
+        memo = _memo(env, share)
+        memo[id(env)] = _ITSELF
+        try:
+            return copy.deepcopy(vars(env), memo)
+        except Exception as error:
+            raise _cannot_save(env, f"it cannot be copied ({type(error).__name__}: {error})") from error
+
+    def _prove(self, env: gym.Env[Any, Any]) -> None:
+        """Step copies for a while, beside the original, and compare."""
+        original = dict(vars(env))
+        saved = self._copy_out(env, ())
+        difference = _first_difference(original, saved, env)
+        if difference is not None:
+            raise _cannot_save(env, f"its copy starts elsewhere (see `{difference}`)")
+        try:
+            self.load(env, saved)
+            first = _walk(env)
+            self.load(env, saved)
+            second = _walk(env)
+            _put_back(env, original)
+            self.load(env, self._copy_out(env, ()))
+            third = _walk(env)
+        except SnapshotError:
+            raise
+        except Exception as error:
+            raise _cannot_save(env, f"a copy cannot be stepped ({type(error).__name__}: {error})") from error
+        finally:
+            _put_back(env, original)
+        if not same(first, second):
+            raise _cannot_save(env, "two copies given the same actions went different ways")
+        if not same(first, third):
+            raise _cannot_save(env, "stepping a copy moved the original")
+        self._proven = True
+
+
+def _memo(env: gym.Env[Any, Any], share: Sequence[Generator]) -> dict[int, Any]:
+    """What copies share with the original: what never changes, and the generators in `share`."""
+    kept = [env.spec, vars(env).get("action_space"), vars(env).get("observation_space"), env.metadata]
+    return {id(part): part for part in [*kept, *share] if part is not None}
+
+
+def _put_back(env: gym.Env[Any, Any], attributes: dict[str, Any]) -> None:
+    vars(env).clear()
+    vars(env).update(attributes)
+
+
+def _walk(env: gym.Env[Any, Any]) -> list[Any]:
+    """Some twenty seeded random steps, or up to the end of the episode."""
+    space = copy.deepcopy(env.action_space)
+    space.seed(0)
+    if env.render_mode == "human":
+        env.render_mode = None
+    steps: list[Any] = []
+    for _ in range(_PROOF_STEPS):
+        observation, reward, terminated, truncated, _ = env.step(space.sample())
+        steps.append(copy.deepcopy((observation, float(reward), terminated, truncated)))
+        if terminated or truncated:
+            break
+    return steps
+
+
+def _first_difference(original: Any, copied: Any, env: gym.Env[Any, Any]) -> str | None:
+    """Where a copy holds other numbers than the original; a constructor run again would show here."""
+    seen: set[int] = {id(env)}
+    waiting = [("", original, copied)]
+    while waiting:
+        path, one, other = waiting.pop()
+        if id(one) in seen or one is other:
+            continue
+        seen.add(id(one))
+        if type(one) is not type(other):
+            return path
+        if isinstance(one, np.ndarray | np.generic | int | float | str):
+            if not (same(one, other) or (isinstance(one, np.ndarray) and one.dtype == object)):
+                return path
+            continue
+        there = dict(parts(other))
+        for name, part in parts(one):
+            if name not in there:
+                return f"{path}.{name}"
+            waiting.append((f"{path}.{name}" if path else str(name), part, there[name]))
+    return None
+
+
+def _cannot_save(env: gym.Env[Any, Any], reason: str) -> SnapshotError:
+    return SnapshotError(how_to_save(type(env).__name__, reason))
+
+
+def how_to_save(name: str, reason: str) -> str:
+    """One text for all simulators that cannot be saved: why, and what the user can write."""
+    return (
+        f"{name} cannot be saved and restored: {reason}. Give its class `snapshot() -> state` and "
+        "`restore(state)` (all that moves, random generator apart), or write an `ewok.NominalKernel` "
+        f"for it and call `ewok.register_kernel({name}, YourKernel)`."
+    )

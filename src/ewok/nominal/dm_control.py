@@ -1,0 +1,166 @@
+"""dm_control's suite through shimmy: candidates on pooled physics that share one model."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ewok.errors import NotResetError, require
+from ewok.nominal.disturbed import require_num
+from ewok.nominal.kernel import Candidates, NominalKernel, Pending, Transition
+from ewok.nominal.physics import Physics, PhysicsSaver
+from ewok.nominal.restore import RestoreKernel, diverged, gathered, repeated
+from ewok.nominal.snapshot import Saver
+
+
+@final
+class DmControlKernel:
+    """Candidates of one `dm_control.rl.control.Environment` inside shimmy's wrapper.
+
+    Args:
+        env: shimmy's `DmControlCompatibilityV0`, without wrappers.
+        num_threads: how many threads simulate candidates side by side.
+    """
+
+    def __init__(self, env: Any, num_threads: int = 1) -> None:
+        from dm_control.rl.control import PhysicsError
+        from dm_env import StepType, TimeStep
+        from shimmy.utils.dm_env import dm_env_step2gym_step
+
+        require(num_threads >= 1, "num_threads", "at least 1", num_threads, "Leave it out for one thread.")
+        self._error, self._types, self._time_step, self._convert = (
+            PhysicsError,
+            StepType,
+            TimeStep,
+            dm_env_step2gym_step,
+        )
+        self._env, self._control = env, env._env
+        self._threads = ThreadPoolExecutor(num_threads) if num_threads > 1 else None
+        self._model: Any = None
+        self._pool: list[Any] = []
+        self._kept: list[int] = []
+        self._ended: list[bool] = []
+        self._pending = Pending()
+
+    @property
+    def state_size(self) -> int:
+        model = self._control.physics.model
+        return int(model.nq + model.nv)
+
+    def draw(self, action: Any, num: int) -> Candidates:
+        """Without noise the simulator is deterministic: one simulation answers for all."""
+        require_num(num)
+        one = self.draw_each([action], None)
+        self._kept, self._ended = self._kept * num, self._ended * num
+        self._pending.open(len(self._kept))
+        return repeated(one, num)
+
+    def draw_each(self, actions: Sequence[Any], shift: NDArray[np.float64] | None) -> Candidates:
+        if self._control._reset_next_step:
+            raise NotResetError("There is no state to draw from: call `reset()` before, and after the end.")
+        self._fit_pool(len(actions))
+        shifts = [None] * len(actions) if shift is None else list(shift)
+        run = map if self._threads is None else self._threads.map
+        errors = list(run(self._simulate, range(len(actions)), actions, shifts))
+        outcomes: list[Transition] = []
+        self._kept, self._ended = [], []
+        for index, error in enumerate(errors):
+            outcome = None if error is not None else self._judge(self._pool[index])
+            if outcome is not None and not diverged(outcome):
+                outcomes.append(outcome)
+                self._kept.append(index)
+                self._ended.append(outcome[2] or outcome[3])
+        if not outcomes:
+            raise next((error for error in errors if error is not None), self._error("no finite outcome"))
+        self._pending.open(len(outcomes))
+        return gathered(outcomes, len(actions) - len(outcomes))
+
+    def commit(self, index: int) -> None:
+        index = self._pending.close(index)
+        physics = self._control.physics
+        self._model.copy(physics.data.ptr, self._pool[self._kept[index]].data.ptr)
+        self._control._step_count += 1
+        self._control._reset_next_step = self._ended[index]
+        if self._env.render_mode == "human":
+            self._env.viewer.render("human")
+
+    def _fit_pool(self, num: int) -> None:
+        physics = self._control.physics
+        if self._model is None or self._model.model is not physics.model.ptr:
+            self._model, self._pool = Physics(physics.model.ptr), []
+        while len(self._pool) < num:
+            self._pool.append(physics.copy(share_model=True))
+
+    def _simulate(self, index: int, action: Any, shift: NDArray[np.float64] | None) -> Exception | None:
+        """One candidate's physics. Returns rather than raises what makes it no candidate."""
+        control, physics = self._control, self._pool[index]
+        self._model.copy(physics.data.ptr, control.physics.data.ptr)
+        try:
+            control.task.before_step(action, physics)
+            physics.step(control._n_sub_steps)
+            if shift is not None:
+                self._model.displace(physics.data.ptr, shift)
+        except self._error as error:
+            return error  # type: ignore[no-any-return]
+        return None
+
+    def _judge(self, physics: Any) -> Transition:
+        """What `dm_control.rl.control.Environment.step` does once the physics has moved."""
+        control, task = self._control, self._control.task
+        task.after_step(physics)
+        reward = task.get_reward(physics)
+        observation = task.get_observation(physics)
+        if control._flat_observation:
+            observation = _flattened(observation)
+        timed_out = control._step_count + 1 >= control._step_limit
+        discount = 1.0 if timed_out else task.get_termination(physics)
+        kind = self._types.MID if discount is None else self._types.LAST
+        step = self._time_step(kind, reward, 1.0 if discount is None else discount, observation)
+        transition: Transition = self._convert(step)
+        return transition
+
+
+def _flattened(observation: Any) -> Any:
+    from dm_control.rl.control import flatten_observation
+
+    return flatten_observation(observation)
+
+
+def dm_control_kernel(env: Any) -> NominalKernel:
+    """Pooled physics for the suite; tasks of dm_control's composer are copied."""
+    return DmControlKernel(env) if _is_suite(env) else RestoreKernel(env)
+
+
+def dm_control_saver(env: Any) -> Saver | None:
+    return DmControlSaver() if _is_suite(env) else None
+
+
+def _is_suite(env: Any) -> bool:
+    from dm_control.rl.control import Environment
+
+    return type(env._env) is Environment
+
+
+@final
+class DmControlSaver:
+    """Saves a suite environment: physics, what the task remembers, and where in the episode it is."""
+
+    def save(self, env: Any) -> Any:
+        control = env._env
+        physics = PhysicsSaver().save(control.physics.model.ptr, control.physics.data.ptr)
+        return physics, _memory_of(control.task), control._step_count, control._reset_next_step
+
+    def load(self, env: Any, saved: Any) -> None:
+        control = env._env
+        physics, memory, control._step_count, control._reset_next_step = saved
+        PhysicsSaver().load(control.physics.model.ptr, control.physics.data.ptr, physics)
+        vars(control.task).update(copy.deepcopy(memory))
+
+
+def _memory_of(task: Any) -> dict[str, Any]:
+    return {name: copy.deepcopy(value) for name, value in vars(task).items() if name != "_random"}

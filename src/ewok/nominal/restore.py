@@ -1,0 +1,143 @@
+"""The kernel that works for every simulator that can be saved: restore, step, restore, step."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, final
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import NDArray
+
+from ewok.errors import EwokWarning, WrapperError
+from ewok.nominal.batch import copied, leaves, stack, take_rows
+from ewok.nominal.copying import CopySaver
+from ewok.nominal.disturbed import require_num
+from ewok.nominal.generators import Generator, generators_in, rewind, state_of
+from ewok.nominal.kernel import Candidates, Pending, Transition
+from ewok.nominal.snapshot import Saver, saver_of
+
+
+@final
+class RestoreKernel:
+    """Steps the simulator itself, N times from the same state, and saves where each step led.
+
+    Its random generators are not put back between candidates: each has its own draw.
+    """
+
+    state_size = None
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        self._env = env
+        self._saver: Saver = saver_of(env)
+        self._ends: list[Any] = []
+        self._pending = Pending()
+
+    def draw(self, action: Any, num: int) -> Candidates:
+        require_num(num)
+        return self.draw_each([action] * num, None)
+
+    def draw_each(self, actions: Sequence[Any], shift: NDArray[np.float64] | None) -> Candidates:
+        if shift is not None:
+            raise WrapperError(f"{type(self._env).__name__} has no state that `StateNoise` can move.")
+        running = self._generators()
+        before = [state_of(generator) for generator in running]
+        start = self._save(running)
+        mode, outcomes, ends, error = self._env.render_mode, [], [], None
+        if mode == "human":
+            self._env.render_mode = None  # candidates are not shown, only the one that is kept
+        try:
+            for action in actions:
+                try:
+                    outcome = self._env.step(action)
+                    if not diverged(outcome):
+                        outcomes.append(_own(outcome))
+                        ends.append(self._save(running))
+                except Exception as raised:
+                    error = raised
+                self._load(start, running)
+        finally:
+            if mode == "human":
+                self._env.render_mode = mode
+        if not outcomes and error is not None:
+            for generator, state in zip(running, before, strict=True):
+                rewind(generator, state)
+            raise error
+        if error is not None:
+            warnings.warn(
+                f"{len(actions) - len(outcomes)} of {len(actions)} candidates were left out, because the "
+                f"simulator raised {type(error).__name__}: {error}",
+                EwokWarning,
+                stacklevel=2,
+            )
+        self._ends = ends
+        self._pending.open(len(outcomes))
+        return gathered(outcomes, len(actions) - len(outcomes))
+
+    def commit(self, index: int) -> None:
+        self._load(self._ends[self._pending.close(index)], self._generators())
+        self._ends = []
+        if self._env.render_mode == "human":
+            self._env.render()
+
+    def _generators(self) -> list[Generator]:
+        if isinstance(self._saver, CopySaver):
+            return generators_in(vars(self._env), skip=frozenset({id(self._env.action_space), id(self._env.observation_space)}))
+        return [self._env.np_random]
+
+    def _save(self, running: list[Generator]) -> Any:
+        if isinstance(self._saver, CopySaver):
+            return self._saver.save(self._env, share=running)
+        return self._saver.save(self._env)
+
+    def _load(self, saved: Any, running: list[Generator]) -> None:
+        if isinstance(self._saver, CopySaver):
+            self._saver.load(self._env, saved, share=running)
+        else:
+            self._saver.load(self._env, saved)
+
+
+def gathered(outcomes: list[Transition], numdiverged: int = 0) -> Candidates:
+    """Candidates from single transitions."""
+    if not outcomes:
+        none = np.zeros(0, dtype=bool)
+        return Candidates((), np.zeros(0), none, none, (), numdiverged)
+    observations, rewards, terminated, truncated, infos = zip(*outcomes, strict=True)
+    return Candidates(
+        stack(observations),
+        np.array(rewards, dtype=np.float64),
+        np.array(terminated, dtype=bool),
+        np.array(truncated, dtype=bool),
+        infos,
+        numdiverged,
+    )
+
+
+def repeated(one: Candidates, num: int) -> Candidates:
+    """The same outcome `num` times over, for a deterministic simulator."""
+    if len(one) == 0:
+        return replace(one, num_diverged=num)
+    rows = np.zeros(num, dtype=np.intp)
+    return Candidates(
+        take_rows(one.observations, rows),
+        one.rewards[rows],
+        one.terminated[rows],
+        one.truncated[rows],
+        [dict(one.infos[0]) for _ in rows],
+    )
+
+
+def _own(outcome: Any) -> Transition:
+    """The transition, with an observation that the next step cannot write into."""
+    observation, reward, terminated, truncated, info = outcome
+    return copied(observation), float(reward), bool(terminated), bool(truncated), dict(info)
+
+
+def diverged(outcome: Any) -> bool:
+    """A reward that is no number, or an observation with a NaN in it."""
+    if not np.isfinite(outcome[1]):
+        return True
+    arrays = [leaf for leaf in leaves(outcome[0]) if isinstance(leaf, np.ndarray)]
+    return any(np.issubdtype(a.dtype, np.floating) and bool(np.isnan(a).any()) for a in arrays)

@@ -1,0 +1,167 @@
+"""The seam: where one step of an environment becomes a draw, a choice and a commit.
+
+    step(a) -> TimeLimit, ... -> [seam: draw(a, N), choose, commit] -> TimeLimit, ... -> transition
+
+Wrappers above the simulator see one ordinary step. For its duration, and no longer, the innermost
+of them stands on a stand-in for the simulator that draws instead of stepping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import gymnasium as gym
+from gymnasium import wrappers as gw
+
+from ewok.errors import DivergedError, WrapperError
+from ewok.nominal.batch import same
+from ewok.nominal.disturbed import disturbed
+from ewok.nominal.generators import Generator, generator_of, rewind, state_of
+from ewok.nominal.kernel import Candidates, NominalKernel, Transition, registered_factory
+from ewok.nominal.layers import ActionDisturbance, Layers, layers_of, refuse_breaking_wrappers
+from ewok.nominal.restore import RestoreKernel
+
+Choice = Callable[[Candidates], int]
+
+
+def kernel_of(env: gym.Env[Any, Any]) -> NominalKernel:
+    """The nominal kernel of `env`: its simulator's, with the noise wrappers above it.
+
+    Other wrappers are not part of it: candidates are the simulator's own observations, and an
+    action is taken as the simulator, or the uppermost action noise, receives it.
+
+    Example:
+        >>> import gymnasium as gym, ewok
+        >>> env = ewok.StateNoise(gym.make("CartPole-v1"), std=0.01)
+        >>> observation, info = env.reset(seed=0)
+        >>> candidates = ewok.kernel_of(env).draw(action=1, num=3)
+        >>> candidates.observations.shape
+        (3, 4)
+    """
+    layers = layers_of(env)
+    return disturbed(simulator_kernel(layers.simulator), layers)
+
+
+def simulator_kernel(simulator: gym.Env[Any, Any]) -> NominalKernel:
+    """The kernel registered for this simulator's class, or the one that restores and steps."""
+    factory = registered_factory(simulator)
+    return RestoreKernel(simulator) if factory is None else factory(simulator)
+
+
+@final
+class _StandIn(gym.Wrapper[Any, Any, Any, Any]):
+    """Stands where the simulator stood, for one step."""
+
+    def __init__(self, simulator: gym.Env[Any, Any], transition: Callable[[Any], Transition]) -> None:
+        super().__init__(simulator)
+        self._transition = transition
+
+    def step(self, action: Any) -> Transition:
+        return self._transition(action)
+
+
+@final
+class Seam:
+    """Passes steps down to the simulator of `env` with a choice at the bottom."""
+
+    def __init__(self, env: gym.Env[Any, Any], owner: str) -> None:
+        self.layers: Layers = layers_of(env)
+        refuse_breaking_wrappers(self.layers, owner)
+        self.kernel: NominalKernel = kernel_of(env)
+        self._owner = owner
+        self._stand_in = _StandIn(self.layers.simulator, self._transition)
+        self._disturbances = self.layers.disturbances
+        self._action_noise = next((w for w in self.layers.wrappers if isinstance(w, ActionDisturbance)), None)
+        self._opaque = self.layers.opaque
+        # These move before the step reaches the simulator, and have to be put back if it fails.
+        early = (gw.TimeAwareObservation, gw.StickyAction)
+        self._early = [*self._opaque, *(w for w in self.layers.between if isinstance(w, early))]
+        self._choose: Choice = _first
+        self._num = 1
+        self._committed: Transition | None = None
+
+    def step(self, action: Any, num: int = 1, choose: Choice | None = None) -> Transition:
+        """One step: `num` candidates drawn, the one that `choose` names committed.
+
+        If anything raises on the way, the environment is left where it was.
+        """
+        self._num, self._choose = num, choose or _first
+        self._committed = None
+        # A noise wrapper that steps by itself is the outermost of these, and passing already.
+        own = generator_of(self.layers.simulator)
+        generators: list[Generator] = [noise.generator for noise in self._disturbances]
+        if own is not None:
+            generators.append(own)
+        states = [state_of(generator) for generator in generators]
+        memories = [(w, dict(vars(w))) for w in self._early]
+        try:
+            transition = self._pass_down(action)
+        except BaseException:
+            if self._committed is None:
+                for generator, state in zip(generators, states, strict=True):
+                    rewind(generator, state)
+            for wrapper, memory in memories:
+                vars(wrapper).update(memory)
+            raise
+        if self._opaque:
+            self._refuse_changed(transition)
+        return transition
+
+    def _pass_down(self, action: Any) -> Any:
+        if not self.layers.wrappers:
+            return self._transition(action)
+        innermost = self.layers.wrappers[-1]
+        for noise in self._disturbances:
+            noise.passing = True
+        innermost.env = self._stand_in
+        try:
+            return self.layers.wrappers[0].step(action)
+        finally:
+            innermost.env = self.layers.simulator
+            for noise in self._disturbances:
+                noise.passing = False
+
+    def _transition(self, action: Any) -> Transition:
+        if self._committed is not None:
+            raise WrapperError(
+                f"a wrapper under `{self._owner}` stepped more than once for one action: it is "
+                f"{_names(self.layers)}. Put it above `{self._owner}`, where each of its steps is drawn."
+            )
+        if self._action_noise is not None:
+            action = self._action_noise.received  # type: ignore[attr-defined]
+        candidates = self.kernel.draw(action, self._num)
+        if len(candidates) == 0:
+            raise DivergedError(
+                f"all {self._num} candidates diverged, and the simulator raised no error of its own. "
+                "Reduce its time step or the noise, or bound the actions."
+            )
+        index = self._choose(candidates)
+        self.kernel.commit(index)
+        self._committed = candidates.transition(index)
+        return self._committed
+
+    def _refuse_changed(self, transition: Any) -> None:
+        """Look at what wrappers of unknown kind made of the step."""
+        if self._committed is None:
+            raise WrapperError(
+                f"a wrapper under `{self._owner}` did not step the simulator: it is {_names(self.layers)}. "
+                f"Put it above `{self._owner}`."
+            )
+        for name, was, now in zip(
+            ("reward", "termination"), self._committed[1:3], transition[1:3], strict=True
+        ):
+            if not same(was, now):
+                raise WrapperError(
+                    f"a wrapper under `{self._owner}` changed the {name} from {was} to {now}: it is "
+                    f"{_names(self.layers)}. Put it above `{self._owner}`."
+                )
+
+
+def _first(candidates: Candidates) -> int:
+    return 0
+
+
+def _names(layers: Layers) -> str:
+    return " or ".join(type(w).__name__ for w in layers.opaque or layers.between)
+

@@ -1,0 +1,165 @@
+"""Exact save and restore: the simulator, the wrappers above it, and every random generator."""
+
+from __future__ import annotations
+
+import copy
+import io
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol, final, runtime_checkable
+from weakref import WeakKeyDictionary
+
+import gymnasium as gym
+
+from ewok.errors import SnapshotError
+from ewok.nominal.copying import CopySaver
+from ewok.nominal.generators import rewind, state_of
+from ewok.nominal.layers import layers_of
+
+
+class Saver(Protocol):
+    """How one family of simulators is saved: all that moves, but for `np_random`."""
+
+    def save(self, env: Any) -> Any: ...
+
+    def load(self, env: Any, saved: Any) -> None: ...
+
+
+@runtime_checkable
+class SavesItself(Protocol):
+    """A simulator whose author wrote down how it is saved."""
+
+    def snapshot(self) -> Any: ...
+
+    def restore(self, snapshot: Any) -> None: ...
+
+
+@final
+class OwnSaver:
+    """Uses the simulator's own `snapshot` and `restore`."""
+
+    def save(self, env: Any) -> Any:
+        return env.snapshot()
+
+    def load(self, env: Any, saved: Any) -> None:
+        env.restore(saved)
+
+
+@final
+@dataclass(frozen=True)
+class AttributeSaver:
+    """Saves the few attributes that move in a simulator known by heart."""
+
+    names: tuple[str, ...]
+
+    def save(self, env: Any) -> dict[str, Any]:
+        held = vars(env)
+        return {name: copy.deepcopy(held[name]) for name in self.names if name in held}
+
+    def load(self, env: Any, saved: dict[str, Any]) -> None:
+        vars(env).update(copy.deepcopy(saved))
+
+
+# By "module:Class". `exactly` marks savers that hold for this very class: a subclass may add state.
+_SAVERS: dict[str, tuple[Callable[[Any], Saver | None], bool]] = {}
+
+
+# Each simulator has to show once that copying it works.
+_COPY_SAVERS: WeakKeyDictionary[gym.Env[Any, Any], CopySaver] = WeakKeyDictionary()
+
+
+def register_saver(env_cls: str, make: Callable[[Any], Saver | None], exactly: bool = True) -> None:
+    _SAVERS[env_cls] = (make, exactly)
+
+
+def saver_of(simulator: gym.Env[Any, Any]) -> Saver:
+    """The saver for this simulator; the one that copies, where none is known."""
+    if isinstance(simulator, SavesItself):
+        return OwnSaver()
+    for cls in type(simulator).__mro__:
+        make, exactly = _SAVERS.get(f"{cls.__module__}:{cls.__qualname__}", (None, True))
+        saver = make(simulator) if make is not None and (cls is type(simulator) or not exactly) else None
+        if saver is not None:
+            return saver
+    return _COPY_SAVERS.setdefault(simulator, CopySaver())
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Snapshot:
+    """What `snapshot` saved. Holds for any environment built the same way."""
+
+    simulator: Any
+    generator: Any
+    wrappers: tuple[tuple[type, dict[str, Any]], ...]
+
+
+def snapshot(env: gym.Env[Any, Any]) -> Snapshot:
+    """Save where `env` is: simulator, wrappers above it, random generators.
+
+    Example:
+        >>> import gymnasium as gym, ewok
+        >>> env = gym.make("CartPole-v1")
+        >>> observation, info = env.reset(seed=0)
+        >>> saved = ewok.snapshot(env)
+        >>> first = env.step(1)
+        >>> ewok.restore(env, saved)
+        >>> bool((env.step(1)[0] == first[0]).all())
+        True
+    """
+    layers = layers_of(env)
+    simulator = layers.simulator
+    return Snapshot(
+        simulator=saver_of(simulator).save(simulator),
+        generator=copy.deepcopy(state_of(simulator.np_random)),
+        wrappers=tuple((type(w), _memory_of(w)) for w in layers.wrappers),
+    )
+
+
+def restore(env: gym.Env[Any, Any], snapshot: Snapshot) -> None:
+    """Put `env` back where it was when `snapshot` was taken; a snapshot can be used many times."""
+    layers = layers_of(env)
+    stack, saved_stack = [type(w) for w in layers.wrappers], [cls for cls, _ in snapshot.wrappers]
+    if stack != saved_stack:
+        raise SnapshotError(
+            f"`snapshot` was taken of an environment with the wrappers {_names(saved_stack)}, but this "
+            f"one has {_names(stack)}. Restore it into an environment built the same way."
+        )
+    saver_of(layers.simulator).load(layers.simulator, snapshot.simulator)
+    rewind(layers.simulator.np_random, copy.deepcopy(snapshot.generator))
+    for wrapper, (_, memory) in zip(layers.wrappers, snapshot.wrappers, strict=True):
+        vars(wrapper).update(_copy_memory(wrapper, memory))
+
+
+# Structure, not memory: these never move while an environment is used.
+_STRUCTURE = frozenset({"env", "_action_space", "_observation_space", "_metadata", "_cached_spec", "_saved_kwargs"})
+
+
+def _memory_of(wrapper: gym.Wrapper[Any, Any, Any, Any]) -> dict[str, Any]:
+    """What a wrapper remembers. Ours name it in `snapshot_names`; of others, all they hold."""
+    held = vars(wrapper)
+    names = getattr(type(wrapper), "snapshot_names", None)
+    kept = {k: held[k] for k in names} if names is not None else {k: v for k, v in held.items() if k not in _STRUCTURE}
+    return _copy_memory(wrapper, kept)
+
+
+def _copy_memory(wrapper: gym.Wrapper[Any, Any, Any, Any], memory: dict[str, Any]) -> dict[str, Any]:
+    """Copy it, leaving alone the environments it points to, and files: those cannot go back."""
+    shared: dict[int, Any] = {}
+    layer: Any = wrapper
+    while isinstance(layer, gym.Wrapper):
+        shared[id(layer)] = layer
+        layer = layer.env
+    shared[id(layer)] = layer
+    copied = {}
+    for name, value in memory.items():
+        try:
+            copied[name] = value if isinstance(value, io.IOBase) else copy.deepcopy(value, dict(shared))
+        except Exception:  # a window, a file behind a writer: nothing that a step depends on
+            copied[name] = value
+    return copied
+
+
+def _names(classes: list[type]) -> str:
+    return "[" + ", ".join(cls.__name__ for cls in classes) + "]"
+

@@ -1,0 +1,1 @@
+"""From the nominal kernel to the worst one."""

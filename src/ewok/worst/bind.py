@@ -1,0 +1,105 @@
+"""The single link upward: an agent's value function, given once to the worst kernels it lives in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import gymnasium as gym
+import numpy as np
+from gymnasium import wrappers as gw
+from numpy.typing import NDArray
+
+from ewok.errors import ArgumentError, WrapperError
+from ewok.value import Member, members_of, value_of
+from ewok.worst.kernel import WorstKernel
+from ewok.worst.view import views_of
+
+Bound = TypeVar("Bound")
+Scale = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+_Wrapper = gym.Wrapper[Any, Any, Any, Any]
+
+
+def bind(agent_or_value: Bound, env: Any = None, **options: Any) -> Bound:
+    """Let the agent's value function tell the worst kernels which next states are bad.
+
+    Args:
+        agent_or_value: an agent that `value_of` knows, or a value function.
+        env: the environment, or vector of environments, as the agent sees it; by default the
+            agent's own.
+        options: passed on to `value_of`, for an agent.
+
+    Returns:
+        What it was given.
+
+    Example:
+        >>> import gymnasium as gym, ewok
+        >>> env = ewok.WorstKernel(gym.make("ewok/NoisyCartPole-v1"), radius=0.3)
+        >>> value = ewok.bind(lambda observations: -abs(observations[:, 2]), env)
+    """
+    known = value_of.knows(agent_or_value)
+    if not known and not callable(agent_or_value):
+        value_of(agent_or_value)  # says how to teach it this class
+    if not known and options:
+        raise ArgumentError(f"`options` must be empty for a value function, but it is {options!r}. Leave them out.")
+    value: Any = value_of(agent_or_value, **options) if known else agent_or_value
+    pairs = [(member, *_path_to_kernel(member.env)) for member in members_of(_environment(agent_or_value, env))]
+    missing = next((member for member, _, kernel in pairs if kernel is None), None)
+    if missing is not None:
+        raise WrapperError(
+            f"`env` must have a `WorstKernel` in it, but {missing.env} has none. "
+            "Wrap it before the agent takes it: ewok.WorstKernel(env, kappa=0.2)."
+        )
+    for member, above, kernel in pairs:
+        assert kernel is not None
+        views = views_of(above)
+        if member.observe is not None:
+            views.append(member.observe)
+        scale = _scale_of(above, member) if kernel.scoring.discount is not None else None
+        kernel.attach(value, views, scale)
+    return agent_or_value
+
+
+def _environment(agent: Any, env: Any) -> Any:
+    if env is not None:
+        return env
+    own = agent.get_env() if hasattr(agent, "get_env") else getattr(agent, "env", None)
+    if own is None:
+        raise ArgumentError(
+            f"`env` must be given where the first argument has no environment of its own, but it is None and "
+            f"{type(agent).__name__} has none. Call ewok.bind(value, env)."
+        )
+    return own
+
+
+def _path_to_kernel(env: gym.Env[Any, Any]) -> tuple[list[_Wrapper], WorstKernel | None]:
+    """The wrappers above the worst kernel, outermost first, and it."""
+    above: list[_Wrapper] = []
+    layer = env
+    while isinstance(layer, gym.Wrapper):
+        if isinstance(layer, WorstKernel):
+            return above, layer
+        above.append(layer)
+        layer = layer.env
+    return above, None
+
+
+def _scale_of(above: list[_Wrapper], member: Member) -> Scale | None:
+    """What the reward wrappers above would make of each candidate's reward, without moving them."""
+    scales: list[Scale] = []
+    for wrapper in reversed(above):
+        if isinstance(wrapper, gym.RewardWrapper):
+            scales.append(lambda rewards, w=wrapper: np.array([float(w.reward(r)) for r in rewards]))  # type: ignore[misc]
+        elif isinstance(wrapper, gw.NormalizeReward):
+            scales.append(lambda rewards, w=wrapper: rewards / np.sqrt(w.return_rms.var + w.epsilon))  # type: ignore[misc]
+    if member.scale is not None:
+        scales.append(member.scale)
+    if not scales:
+        return None
+
+    def scale(rewards: NDArray[np.float64]) -> NDArray[np.float64]:
+        for step in scales:
+            rewards = step(rewards)
+        return rewards
+
+    return scale

@@ -1,0 +1,201 @@
+"""The wrapper that lets an agent live in an estimate of the worst kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, final
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+
+from ewok.errors import NotResetError, WrapperError, require
+from ewok.nominal.generators import seeded
+from ewok.nominal.kernel import Candidates
+from ewok.nominal.layers import place_of
+from ewok.nominal.seam import Seam
+from ewok.value import ValueFunction
+from ewok.worst.score import Critic, Scoring
+from ewok.worst.tilt import effective_sample_size, kappa_of_radius, kl_from_uniform, tilt
+from ewok.worst.view import View, views_of
+from ewok.worst.watch import Watch
+
+_UNBOUND = {
+    "bound": False,
+    "index": 0,
+    "kl": 0.0,
+    "kappa": float("inf"),
+    "ess": 1.0,
+    "spread": 0.0,
+    "diverged": 0,
+}
+
+
+@final
+class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """At each step several next states are drawn, and a bad one is more likely to be kept.
+
+    A candidate s' is kept with probability proportional to exp(-v(s') / kappa). Until a value
+    function is bound, this is the environment it wraps.
+
+    Args:
+        env: any Gymnasium environment that can be drawn from; see `ewok.kernel_of`.
+        num_samples: N, how many next states are drawn.
+        kappa: the temperature, the same at every step, as in the paper.
+        radius: the KL radius beta; kappa is then solved for at every step, as the theorem asks.
+            Give exactly one of the two. Assigning to either later puts that one in force.
+        discount: None scores a candidate by v(s'), as in the paper. A number scores it by
+            r + discount * v(s'), which is exact where rewards depend on the next state; "agent"
+            takes the agent's own discount when it is bound.
+        terminal_value: v of a state that ends the episode; None asks the value function.
+        value: a value function to start with; `ewok.bind` gives one later.
+
+    Example:
+        >>> import gymnasium as gym, ewok
+        >>> env = ewok.WorstKernel(gym.make("ewok/NoisyCartPole-v1"), num_samples=15, kappa=0.2)
+        >>> value = ewok.bind(lambda observations: -abs(observations[:, 2]), env)
+        >>> observation, info = env.reset(seed=0)
+        >>> env.step(env.action_space.sample())[-1]["ewok"]["bound"]
+        True
+    """
+
+    snapshot_names = ("generator", "_ready", "_ended")
+
+    def __init__(
+        self,
+        env: gym.Env[Any, Any],
+        *,
+        num_samples: int = 10,
+        kappa: float | None = None,
+        radius: float | None = None,
+        discount: float | Literal["agent"] | None = None,
+        terminal_value: float | None = 0.0,
+        value: ValueFunction | None = None,
+    ) -> None:
+        RecordConstructorArgs.__init__(
+            self,
+            num_samples=num_samples,
+            kappa=kappa,
+            radius=radius,
+            discount=discount,
+            terminal_value=terminal_value,
+        )
+        super().__init__(env)
+        whole = isinstance(num_samples, int | np.integer) and not isinstance(num_samples, bool)
+        require(
+            whole and num_samples >= 1, "num_samples", "a whole number, at least 1", num_samples, "The paper uses 10."
+        )
+        if (kappa is None) == (radius is None):
+            given = "neither" if kappa is None else f"kappa={kappa!r} and radius={radius!r}"
+            require(False, "kappa` or `radius", "given, exactly one of the two", given, "Try kappa=0.2 or radius=0.3.")
+        self._refuse_another(env)
+        self.num_samples = int(num_samples)
+        self._kappa = self._radius = None
+        if kappa is not None:
+            self.kappa = kappa
+        else:
+            self.radius = radius
+        self.scoring = Scoring(discount, terminal_value)
+        self.generator = np.random.default_rng()
+        self._seam = Seam(env, type(self).__name__)
+        self._views: list[View] = views_of(self._seam.layers.wrappers)
+        self._critic: Critic | None = None
+        self._ready = self._ended = False
+        self._report: dict[str, Any] = {}
+        self._watch = Watch()
+        if value is not None:
+            self.attach(value)
+
+    @property
+    def kappa(self) -> float | None:
+        """The temperature; None while a radius is in force."""
+        return self._kappa
+
+    @kappa.setter
+    def kappa(self, kappa: float | None) -> None:
+        valid = _is_number(kappa) and 0.0 < float(kappa) < np.inf  # type: ignore[arg-type]
+        require(valid, "kappa", "a finite number greater than 0", kappa, "The smaller, the more robust: try 0.2.")
+        self._kappa, self._radius = float(kappa), None  # type: ignore[arg-type]
+
+    @property
+    def radius(self) -> float | None:
+        """The KL radius; None while a kappa is in force."""
+        return self._radius
+
+    @radius.setter
+    def radius(self, radius: float | None) -> None:
+        valid = _is_number(radius) and 0.0 <= float(radius) < np.inf  # type: ignore[arg-type]
+        require(valid, "radius", "a finite number, at least 0", radius, "The larger, the more robust: try 0.3.")
+        self._radius, self._kappa = float(radius), None  # type: ignore[arg-type]
+
+    @property
+    def bound(self) -> bool:
+        """Whether a value function tells which next states are bad."""
+        return self._critic is not None
+
+    def attach(self, value: ValueFunction, views: Sequence[View] = (), scale: Any = None) -> None:
+        """Score candidates by `value`, seen through `views` above this wrapper. Use `ewok.bind`."""
+        self._critic = Critic(value, (*self._views, *views), scale, self.scoring)
+
+    def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
+        if not self._ready or self._ended:
+            when = "after an episode ended" if self._ended else "before the first `reset()`"
+            raise NotResetError(f"`step` was called {when}. Call `reset()` first.")
+        if self._critic is None:
+            transition = self.env.step(action)
+            report = dict(_UNBOUND)
+            self._watch.unbound_step()
+        else:
+            transition = self._seam.step(action, self.num_samples, self._choose)
+            report = self._report
+        observation, reward, terminated, truncated, info = transition
+        self._ended = bool(terminated or truncated)
+        return observation, reward, terminated, truncated, {**info, "ewok": report}
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        if seed is not None:
+            self.generator = seeded(seed, place_of(self.env))
+        result = super().reset(seed=seed, options=options)
+        self._ready, self._ended = True, False
+        return result
+
+    def _choose(self, candidates: Candidates) -> int:
+        """Step 4 of the paper's algorithm, on candidates drawn in step 3."""
+        assert self._critic is not None
+        scores = self._critic.scores(candidates)
+        kappa = self._kappa if self._kappa is not None else kappa_of_radius(scores, self._radius or 0.0)
+        weights = tilt(scores, kappa)
+        chance = self.generator.random()
+        index = min(int(np.searchsorted(weights.cumsum(), chance, side="right")), len(weights) - 1)
+        self._report = {
+            "bound": True,
+            "index": index,
+            "kl": kl_from_uniform(weights),
+            "kappa": kappa,
+            "ess": effective_sample_size(weights),
+            "spread": float(scores.std()),
+            "diverged": candidates.num_diverged,
+        }
+        self._watch.drawn(candidates, self.scoring)
+        return index
+
+    def _refuse_another(self, env: gym.Env[Any, Any]) -> None:
+        while isinstance(env, gym.Wrapper):
+            if isinstance(env, WorstKernel):
+                raise WrapperError(
+                    "`env` already has a `WorstKernel` beneath, and the worst of the worst is no kernel of "
+                    "the paper's. Change that one's `kappa`, `radius` or `num_samples` instead."
+                )
+            env = env.env
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the value function: a copy of it would go stale. Bind again where it is unpickled."""
+        state = dict(vars(self))
+        state["_critic"] = None
+        return state
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+
+

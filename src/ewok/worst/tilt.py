@@ -1,0 +1,131 @@
+"""From values to weights: the tilt that turns nominal samples into samples of the worst kernel.
+
+Symbols are the paper's: v values of the drawn next states, kappa the temperature, beta the KL
+radius, omega the threshold. Over N draws from the nominal kernel, P-bar is uniform and the worst
+kernel within radius beta of it is (Theorem 3.2)
+
+    P(i) = 1/N exp(-(v_i - omega) / kappa),   KL(P || P-bar) = beta.
+
+The paper's omega-hat, the mean of v, cancels when the weights are normalised.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+_TIES = 1e-13  # values closer than this, relative to their span, count as equally bad
+
+
+def tilt(values: Array, kappa: float) -> Array:
+    """Weights proportional to exp(-v / kappa), at any scale of the values.
+
+    Args:
+        values: (N,), finite.
+        kappa: temperature; 0 puts all weight on the worst values, infinity on all alike.
+
+    Returns:
+        (N,), positive or zero, summing to one.
+    """
+    if kappa == math.inf:
+        return np.full(len(values), 1.0 / len(values))
+    if kappa == 0.0:
+        return _on_worst(values)
+    with np.errstate(over="ignore", under="ignore", divide="ignore"):
+        weights = np.exp((values.min() - values) / kappa)
+    return cast(Array, weights / weights.sum())
+
+
+def kappa_of_radius(values: Array, radius: float) -> float:
+    """The kappa for which the tilted weights are at KL `radius` from uniform (Theorem 3.2).
+
+    Newton's method on sqrt(-log(1 - KL / KL_max)), which is close to a straight line in 1 / kappa,
+    inside a shrinking bracket.
+
+    Args:
+        values: (N,), finite.
+        radius: beta, not negative.
+
+    Returns:
+        kappa; infinity where the weights are uniform (radius 0, or all values equal), 0 where the
+        radius is large enough for all weight to be on the worst values.
+    """
+    quarter = values * 0.25  # so that the span of the largest numbers is a number
+    lowest, span = float(quarter.min()), float(quarter.max() - quarter.min())
+    if radius == 0.0 or span == 0.0:
+        return math.inf
+    u = (quarter - lowest) / span  # 0 for the worst, 1 for the best
+    largest = math.log(len(u) / np.count_nonzero(u <= _TIES))
+    if radius >= largest:
+        return 0.0
+    goal = math.sqrt(-math.log1p(-radius / largest))
+    tau, low, high = math.sqrt(2.0 * radius / float(u.var())), 0.0, math.inf
+    for _ in range(100):
+        kl, slope = _kl_and_slope(u, tau)
+        if abs(kl - radius) <= 1e-12 * radius or high - low <= 1e-15 * high:
+            break
+        low, high = (tau, high) if kl < radius else (low, tau)
+        tau = _newton(tau, kl / largest, slope / largest, goal, low, high)
+    return 4.0 * (span / tau)
+
+
+def kl_from_uniform(weights: Array) -> float:
+    """KL(P || P-bar) for weights P over N draws; at most log N, where one draw has all the weight."""
+    return _kl(weights * len(weights))
+
+
+def effective_sample_size(weights: Array) -> float:
+    """How many equally weighted draws are worth these weighted ones: 1 / sum p^2."""
+    return 1.0 / float(weights @ weights)
+
+
+def omega(values: Array, kappa: float) -> float:
+    """The threshold below which next states are encouraged: -kappa log mean exp(-v / kappa).
+
+    It satisfies omega = <P, v> + beta kappa (Proposition 3.3) and lies between <P, v> and the mean
+    of v (Proposition 3.4). It needs no part in choosing: it normalises the weights.
+    """
+    if kappa == math.inf:
+        return float(values.mean())
+    lowest = float(values.min())
+    if kappa == 0.0:
+        return lowest
+    with np.errstate(over="ignore", under="ignore"):
+        return lowest - kappa * math.log(float(np.exp((lowest - values) / kappa).mean()))
+
+
+def _on_worst(values: Array) -> Array:
+    lowest = values.min()
+    with np.errstate(over="ignore"):
+        worst = values - lowest <= _TIES * (values.max() * 0.5 - lowest * 0.5)
+    return cast(Array, worst / np.count_nonzero(worst))
+
+
+def _kl(ratios: Array) -> float:
+    """Mean of r log r - r + 1 over r = P / P-bar: every term is small where r is close to 1."""
+    some = ratios[ratios > 0.0]
+    none = len(ratios) - len(some)
+    return float((some * np.log(some) - (some - 1.0)).sum() + none) / len(ratios)
+
+
+def _kl_and_slope(u: Array, tau: float) -> tuple[float, float]:
+    """KL of the weights exp(-tau u) from uniform, and its derivative tau Var(u)."""
+    weights = np.exp(-tau * u)
+    weights /= weights.sum()
+    mean = float(weights @ u)
+    return _kl(weights * len(u)), tau * float(weights @ (u - mean) ** 2)
+
+
+def _newton(tau: float, kl: float, slope: float, goal: float, low: float, high: float) -> float:
+    """The next tau from KL and its slope as parts of the largest KL: a Newton step, or bisection."""
+    if 0.0 < kl < 1.0 and slope > 0.0:
+        reached = math.sqrt(-math.log1p(-kl))
+        step = tau + (goal - reached) * 2.0 * reached * (1.0 - kl) / slope
+        if low < step < high:
+            return step
+    return 0.5 * (low + high) if high < math.inf else 4.0 * tau
