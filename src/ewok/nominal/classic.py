@@ -12,10 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ewok.errors import NotResetError
-from ewok.nominal.batch import take_rows
 from ewok.nominal.disturbed import require_num
-from ewok.nominal.kernel import Candidates, Pending
-from ewok.nominal.restore import gathered
+from ewok.nominal.kernel import Candidates, Pending, Transition
+from ewok.nominal.restore import gathered, repeated
 
 Array = NDArray[Any]
 Outcome = tuple[Array, Array, Array, Array]  # states, observations, rewards, terminated
@@ -35,7 +34,7 @@ class Judge(Protocol):
 
     def terminated(self, env: Any, states: Array) -> Array: ...
 
-    def reward(self, env: Any, actions: Array, rewards: Array, terminated: Array) -> Array:
+    def reward(self, env: Any, actions: Any, rewards: Any, terminated: Array) -> Array:
         """Rewards of moved states, from those of the states they were moved from."""
         ...
 
@@ -52,12 +51,11 @@ class CartPoleJudge:
         return states.astype(np.float32)
 
     def terminated(self, env: Any, states: Array) -> Array:
-        limits = (env.x_threshold, env.theta_threshold_radians)
-        outside: Array = np.abs(states[:, 0::2]) > limits
-        return outside[:, 0] | outside[:, 1]
+        fallen: Array = np.abs(states[:, 2]) > env.theta_threshold_radians
+        return fallen | (np.abs(states[:, 0]) > env.x_threshold)
 
-    def reward(self, env: Any, actions: Array, rewards: Array, terminated: Array) -> Array:
-        return np.where(terminated, -1.0, 0.0) if env._sutton_barto_reward else np.ones(len(terminated))
+    def reward(self, env: Any, actions: Any, rewards: Any, terminated: Array) -> Array:
+        return -terminated.astype(np.float64) if env._sutton_barto_reward else np.zeros(len(terminated)) + 1.0
 
 
 @final
@@ -80,7 +78,7 @@ class AcrobotJudge:
         ended: Array = -np.cos(states[:, 0]) - np.cos(states[:, 1] + states[:, 0]) > 1.0
         return ended
 
-    def reward(self, env: Any, actions: Array, rewards: Array, terminated: Array) -> Array:
+    def reward(self, env: Any, actions: Any, rewards: Any, terminated: Array) -> Array:
         return np.where(terminated, 0.0, -1.0)
 
 
@@ -106,8 +104,8 @@ class MountainCarJudge:
         ended: Array = (states[:, 0] >= env.goal_position) & (states[:, 1] >= env.goal_velocity)
         return ended
 
-    def reward(self, env: Any, actions: Array, rewards: Array, terminated: Array) -> Array:
-        return rewards
+    def reward(self, env: Any, actions: Any, rewards: Any, terminated: Array) -> Array:
+        return np.full(len(terminated), rewards)
 
 
 @final
@@ -125,8 +123,8 @@ class ContinuousMountainCarJudge:
         ended: Array = (states[:, 0] >= env.goal_position) & (states[:, 1] >= env.goal_velocity)
         return ended
 
-    def reward(self, env: Any, actions: Array, rewards: Array, terminated: Array) -> Array:
-        return np.where(terminated, 100.0, 0.0) - actions[:, 0].astype(np.float64) ** 2 * 0.1
+    def reward(self, env: Any, actions: Any, rewards: Any, terminated: Array) -> Array:
+        return np.where(terminated, 100.0, 0.0) - np.asarray(actions)[:, 0].astype(np.float64) ** 2 * 0.1
 
     def step_each(self, env: Any, actions: Array) -> Outcome:
         """The simulator's own arithmetic, in its own precisions, for many actions at once."""
@@ -157,8 +155,8 @@ class PendulumJudge:
     def terminated(self, env: Any, states: Array) -> Array:
         return np.zeros(len(states), dtype=bool)
 
-    def reward(self, env: Any, actions: Array, rewards: Array, terminated: Array) -> Array:
-        return rewards
+    def reward(self, env: Any, actions: Any, rewards: Any, terminated: Array) -> Array:
+        return np.full(len(terminated), rewards)
 
     def step_each(self, env: Any, actions: Array) -> Outcome:
         """The simulator's own arithmetic for many torques at once."""
@@ -176,6 +174,8 @@ class PendulumJudge:
 @final
 class ClassicKernel:
     """Candidates of one classic control simulator."""
+
+    deterministic = True
 
     def __init__(self, env: Any, judge: Judge) -> None:
         self._env = env
@@ -198,21 +198,21 @@ class ClassicKernel:
         env, judge = self._env, self._judge
         if vars(env).get("state") is None:
             raise NotResetError("There is no state to draw from. Call `reset()` first.")
-        self._actions = actions
         self._start = {name: vars(env)[name] for name in judge.moving}
-        try:
+        num, first = len(actions), actions[0]
+        if len(set(map(id, actions))) == 1:
+            outcome, state = self._step(first)
+            if shift is None:
+                states = np.repeat(state[np.newaxis], num, axis=0)
+                candidates = repeated(gathered([outcome]), num)
+            else:
+                states, candidates = self._moved(state + shift, actions, outcome[1])
+        else:
             states, candidates = self._step_each(actions)
-        finally:
-            vars(env).update(self._start)
-        if shift is not None:
-            states = judge.confine(env, np.asarray(states) + shift)
-            ended = judge.terminated(env, states)
-            rewards = judge.reward(env, np.asarray(actions), candidates.rewards, ended)
-            candidates = Candidates(
-                judge.observe(env, states), rewards, ended, candidates.truncated, candidates.infos
-            )
-        self._states, self._terminated = states, candidates.terminated
-        self._pending.open(len(actions))
+            if shift is not None:
+                states, candidates = self._moved(states + shift, actions, candidates.rewards)
+        self._states, self._actions, self._terminated = states, actions, candidates.terminated
+        self._pending.open(num)
         return candidates
 
     def commit(self, index: int) -> None:
@@ -226,38 +226,36 @@ class ClassicKernel:
         if env.render_mode == "human":
             env.render()
 
-    def _step_each(self, actions: Sequence[Any]) -> tuple[Any, Candidates]:
+    def _step_each(self, actions: Sequence[Any]) -> tuple[Array, Candidates]:
         """Next states and transitions before any displacement, in the order of the actions."""
-        num = len(actions)
-        first = actions[0]
-        if all(action is first for action in actions):
-            return self._step_distinct([first], np.zeros(num, dtype=np.intp))
-        if isinstance(first, np.ndarray) and first.ndim == 1:
+        if isinstance(actions[0], np.ndarray) and actions[0].ndim == 1:
             states, observations, rewards, ended = self._judge.step_each(self._env, np.asarray(actions))  # type: ignore[attr-defined]
-            no = np.zeros(num, dtype=bool)
-            return states, Candidates(observations, rewards, ended, no, tuple({} for _ in actions))
+            no = np.zeros(len(actions), dtype=bool)
+            return states, Candidates(observations, rewards, ended, no, [{} for _ in actions])
         distinct, order = np.unique(np.asarray(actions), return_inverse=True)
-        return self._step_distinct(list(distinct), order)
+        steps = [self._step(action) for action in distinct]
+        return np.array([steps[i][1] for i in order]), gathered([steps[i][0] for i in order])
 
-    def _step_distinct(self, distinct: list[Any], order: NDArray[np.intp]) -> tuple[Any, Candidates]:
+    def _step(self, action: Any) -> tuple[Transition, Array]:
+        """The simulator's own step from where it stands, and the state it leads to."""
         env = self._env
         mode = env.render_mode
-        outcomes, states = [], []
         if mode == "human":
             env.render_mode = None  # candidates are not shown, only the one that is kept
         try:
-            for action in distinct:
-                vars(env).update(self._start)
-                outcomes.append(env.step(action))
-                states.append(env.state)
+            outcome = env.step(action)
+            return outcome, np.asarray(env.state)
         finally:
+            vars(env).update(self._start)
             if mode == "human":
                 env.render_mode = mode
-        each = gathered(outcomes)
-        return [states[i] for i in order], Candidates(
-            take_rows(each.observations, order),
-            each.rewards[order],
-            each.terminated[order],
-            each.truncated[order],
-            tuple(dict(outcomes[i][4]) for i in order),
-        )
+
+    def _moved(self, states: Array, actions: Sequence[Any], rewards: Any) -> tuple[Array, Candidates]:
+        """Candidates judged where the noise moved them to."""
+        env, judge = self._env, self._judge
+        states = judge.confine(env, states)
+        ended = judge.terminated(env, states)
+        earned = judge.reward(env, actions, rewards, ended)
+        no = np.zeros(len(states), dtype=bool)
+        infos = [{} for _ in actions]  # type: list[dict[str, Any]]
+        return states, Candidates(judge.observe(env, states), earned, ended, no, infos)

@@ -29,6 +29,10 @@ class DisturbedKernel:
     def state_size(self) -> int | None:
         return self._kernel.state_size
 
+    @property
+    def deterministic(self) -> bool:
+        return self._kernel.deterministic
+
     def draw(self, action: Any, num: int) -> Candidates:
         require_num(num)
         return self.draw_each([action] * num, None)

@@ -27,6 +27,8 @@ class DmControlKernel:
         num_threads: how many threads simulate candidates side by side.
     """
 
+    deterministic = True
+
     def __init__(self, env: Any, num_threads: int = 1) -> None:
         from dm_control.rl.control import PhysicsError
         from dm_env import StepType, TimeStep

@@ -82,10 +82,15 @@ class SteerableKernel(NominalKernel, Protocol):
     Attributes:
         state_size: number of components of the simulator's state that `StateNoise` may move,
             or None where it has none that can be addressed.
+        deterministic: whether outcomes depend on nothing but action and displacement; the
+            simulator's own generator is then left alone.
     """
 
     @property
     def state_size(self) -> int | None: ...
+
+    @property
+    def deterministic(self) -> bool: ...
 
     def draw_each(self, actions: Sequence[Any], shift: NDArray[np.float64] | None) -> Candidates:
         """Draw one candidate per action, each moved by its row of `shift` (N, state_size)."""

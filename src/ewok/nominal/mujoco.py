@@ -45,6 +45,8 @@ class MujocoKernel:
         >>> ewok.register_kernel(HumanoidEnv, partial(MujocoKernel, num_threads=2))
     """
 
+    deterministic = True
+
     def __init__(self, env: Any, num_threads: int = 1) -> None:
         require(num_threads >= 1, "num_threads", "at least 1", num_threads, "Leave it out for one thread.")
         self._env = env

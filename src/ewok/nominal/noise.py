@@ -67,6 +67,7 @@ class StateNoise(_Wrapper, RecordConstructorArgs):
             indices,
             "Leave it out to move all of them.",
         )
+        self._columns = _slice(self._indices % size)
         self.std, self.mean = std, mean  # checked by their setters
         self.passing = False
         self.generator = np.random.default_rng()
@@ -92,7 +93,7 @@ class StateNoise(_Wrapper, RecordConstructorArgs):
         """Displacements of the state, (num, state_size)."""
         drawn = self.generator.normal(self._mean, self._std, (num, len(self._indices)))
         shift = np.zeros((num, self._state_size))
-        shift[:, self._indices] = drawn
+        shift[:, self._columns] = drawn
         return shift
 
     def step(self, action: Any) -> Any:
@@ -239,6 +240,13 @@ def _state_size(env: gym.Env[Any, Any]) -> int:
             "elsewhere use `ActionNoise` or `RandomAction`, or register a kernel with a `state_size`."
         )
     return size
+
+
+def _slice(indices: NDArray[np.int64]) -> slice | NDArray[np.int64]:
+    """Neighbouring components as a slice, which is faster to assign to."""
+    first = int(indices[0])
+    neighbours = np.array_equal(indices, np.arange(first, first + len(indices)))
+    return slice(first, first + len(indices)) if neighbours else indices
 
 
 def _amount(

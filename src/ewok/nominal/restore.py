@@ -28,6 +28,7 @@ class RestoreKernel:
     """
 
     state_size = None
+    deterministic = False
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
         self._env = env

@@ -69,6 +69,7 @@ class Seam:
         self.layers: Layers = layers_of(env)
         refuse_breaking_wrappers(self.layers, owner)
         self.kernel: NominalKernel = kernel_of(env)
+        self._deterministic = getattr(self.kernel, "deterministic", False)
         self._owner = owner
         self._stand_in = _StandIn(self.layers.simulator, self._transition)
         self._disturbances = self.layers.disturbances
@@ -89,7 +90,7 @@ class Seam:
         self._num, self._choose = num, choose or _first
         self._committed = None
         # A noise wrapper that steps by itself is the outermost of these, and passing already.
-        own = generator_of(self.layers.simulator)
+        own = None if self._deterministic else generator_of(self.layers.simulator)
         generators: list[Generator] = [noise.generator for noise in self._disturbances]
         if own is not None:
             generators.append(own)

@@ -19,6 +19,7 @@ class TableKernel:
     """Draws from `P[s][a]`, a list of (probability, next state, reward, terminated)."""
 
     state_size = None
+    deterministic = False
 
     def __init__(self, env: Any) -> None:
         self._env = env

@@ -16,7 +16,7 @@ from ewok.nominal.layers import place_of
 from ewok.nominal.seam import Seam
 from ewok.value import ValueFunction
 from ewok.worst.score import Critic, Scoring
-from ewok.worst.tilt import effective_sample_size, kappa_of_radius, kl_from_uniform, tilt
+from ewok.worst.tilt import kappa_of_radius, spread, tilt
 from ewok.worst.view import View, views_of
 from ewok.worst.watch import Watch
 
@@ -164,16 +164,15 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         assert self._critic is not None
         scores = self._critic.scores(candidates)
         kappa = self._kappa if self._kappa is not None else kappa_of_radius(scores, self._radius or 0.0)
-        weights = tilt(scores, kappa)
-        chance = self.generator.random()
-        index = min(int(np.searchsorted(weights.cumsum(), chance, side="right")), len(weights) - 1)
+        tilted = tilt(scores, kappa)
+        index = tilted.index(self.generator.random())
         self._report = {
             "bound": True,
             "index": index,
-            "kl": kl_from_uniform(weights),
+            "kl": tilted.kl,
             "kappa": kappa,
-            "ess": effective_sample_size(weights),
-            "spread": float(scores.std()),
+            "ess": tilted.ess,
+            "spread": spread(scores),
             "diverged": candidates.num_diverged,
         }
         self._watch.drawn(candidates, self.scoring)

@@ -64,9 +64,9 @@ class Critic:
             observations = view(observations)
         values = _checked(self._value(observations), len(candidates))
         ended = candidates.terminated
-        if self._terminal_value is not None and ended.any():
+        if self._terminal_value is not None and np.count_nonzero(ended):
             values = np.where(ended, self._terminal_value, values)
-        if not np.isfinite(values).all():
+        if np.count_nonzero(np.isfinite(values)) < len(values):
             wrong = int(np.flatnonzero(~np.isfinite(values))[0])
             raise ValueFunctionError(
                 f"the value function returned {values[wrong]} for candidate {wrong} of {len(values)}. It must be "

@@ -5,6 +5,8 @@ from __future__ import annotations
 import warnings
 from typing import final
 
+import numpy as np
+
 from ewok.errors import EwokWarning
 from ewok.nominal.batch import leaves
 from ewok.nominal.kernel import Candidates
@@ -34,7 +36,7 @@ class Watch:
     def drawn(self, candidates: Candidates, scoring: Scoring) -> None:
         if self._num_equal is not None and len(candidates) > 1:
             self._look_for_noise(candidates)
-        if scoring.discount is None and not self._saw_rewarding_end and candidates.terminated.any():
+        if scoring.discount is None and not self._saw_rewarding_end and np.count_nonzero(candidates.terminated):
             self._look_for_rewarding_end(candidates, scoring)
 
     def _look_for_noise(self, candidates: Candidates) -> None:
