@@ -1,5 +1,6 @@
 """Robust policies from any reinforcement-learning algorithm, by estimating the worst kernel."""
 
+from ewok import errors as errors
 from ewok import nominal as nominal
 from ewok.errors import EwokError, EwokWarning
 from ewok.nominal.kernel import Candidates, NominalKernel, register_kernel

@@ -38,10 +38,9 @@ def take(batch: Any, index: int) -> Any:
         return {key: take(value, index) for key, value in batch.items()}
     if isinstance(batch, tuple):
         return tuple(take(value, index) for value in batch)
-    row = batch[index]
-    if isinstance(row, np.ndarray):
-        return row.copy()
-    return int(row) if isinstance(row, np.integer) else row
+    if batch.dtype == object or (batch.ndim == 1 and np.issubdtype(batch.dtype, np.integer)):
+        return batch[index].item() if batch.dtype != object else batch[index]
+    return batch[index, ...].copy()  # an array even where it has no axes, as a Box of shape () asks
 
 
 def take_rows(batch: Any, indices: NDArray[np.intp]) -> Any:

@@ -200,7 +200,7 @@ class ClassicKernel:
             raise NotResetError("There is no state to draw from. Call `reset()` first.")
         self._start = {name: vars(env)[name] for name in judge.moving}
         num, first = len(actions), actions[0]
-        if len(set(map(id, actions))) == 1:
+        if not isinstance(actions, np.ndarray) and len(set(map(id, actions))) == 1:
             outcome, state = self._step(first)
             if shift is None:
                 states = np.repeat(state[np.newaxis], num, axis=0)

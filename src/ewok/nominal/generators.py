@@ -25,7 +25,9 @@ def parts(value: Any) -> Iterator[tuple[Any, Any]]:
     elif isinstance(value, MethodType):
         yield "__self__", value.__self__
     elif not isinstance(value, _OPAQUE):
-        yield from getattr(value, "__dict__", {}).items()
+        held = getattr(value, "__dict__", None)
+        if isinstance(held, dict):  # some proxies answer to any attribute
+            yield from held.items()
         for cls in type(value).__mro__:
             names = cls.__dict__.get("__slots__", ())
             for name in (names,) if isinstance(names, str) else names:

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
-# Large, and never moved by a task: geometry and pictures.
-_FIXED = ("mesh_", "tex_", "hfield_", "skin_", "flex_", "name_", "names", "text_", "paths", "bvh_", "oct_")
+# Large, and never moved by a task. Height fields are: some tasks grow new terrain at reset.
+_FIXED = ("mesh_", "tex_", "skin_", "flex_", "name_", "names", "text_", "paths", "bvh_", "oct_")
 
 
 @final
