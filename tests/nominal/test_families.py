@@ -49,7 +49,7 @@ MUJOCO = [
 SUITE = ["walker-walk", "walker-run", "cheetah-run", "hopper-hop", "reacher-easy", "finger-turn_hard", "point_mass-hard"]
 SLOW_SUITE = """acrobot-swingup acrobot-swingup_sparse ball_in_cup-catch cartpole-balance cartpole-swingup_sparse
 cartpole-two_poles cartpole-three_poles dog-stand dog-run dog-fetch finger-spin fish-upright fish-swim hopper-stand
-humanoid-stand humanoid-run humanoid-run_pure_state humanoid_CMU-stand humanoid_CMU-run lqr-lqr_2_1 lqr-lqr_6_2
+humanoid-stand humanoid-run humanoid-run_pure_state humanoid_CMU-stand humanoid_CMU-run 
 manipulator-bring_ball manipulator-bring_peg manipulator-insert_ball manipulator-insert_peg pendulum-swingup
 point_mass-easy quadruped-walk quadruped-run quadruped-escape quadruped-fetch reacher-hard stacker-stack_2
 stacker-stack_4 swimmer-swimmer6 swimmer-swimmer15 walker-stand""".split()
@@ -70,6 +70,8 @@ EVERY = (
 )
 SLOW = [(f"dm_control/{name}-v0", {}, 100) for name in SLOW_SUITE] + [
     ("dm_control/walker-walk-v0", {}, 1100),
+    ("dm_control/lqr-lqr_2_1-v0", {"task_kwargs": {"random": 0}}, 100),
+    ("dm_control/lqr-lqr_6_2-v0", {"task_kwargs": {"random": 0}}, 20),
     ("HalfCheetah-v5", {}, 1100),
     ("roundabout-v0", {}, 20),
     ("MiniGrid-Fetch-5x5-N2-v0", {}, 200),

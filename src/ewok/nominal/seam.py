@@ -14,13 +14,14 @@ from typing import Any, final
 import gymnasium as gym
 from gymnasium import wrappers as gw
 
-from ewok.errors import DivergedError, WrapperError
+from ewok.errors import DivergedError, SnapshotError, WrapperError
 from ewok.nominal.batch import same
 from ewok.nominal.disturbed import disturbed
 from ewok.nominal.generators import Generator, generator_of, rewind, state_of
 from ewok.nominal.kernel import Candidates, NominalKernel, Transition, registered_factory
 from ewok.nominal.layers import ActionDisturbance, Layers, layers_of, refuse_breaking_wrappers
 from ewok.nominal.restore import RestoreKernel
+from ewok.nominal.snapshot import Snapshot, restore, snapshot
 
 Choice = Callable[[Candidates], int]
 
@@ -66,60 +67,98 @@ class Seam:
     """Passes steps down to the simulator of `env` with a choice at the bottom."""
 
     def __init__(self, env: gym.Env[Any, Any], owner: str) -> None:
-        self.layers: Layers = layers_of(env)
-        refuse_breaking_wrappers(self.layers, owner)
-        self.kernel: NominalKernel = kernel_of(env)
-        self._deterministic = getattr(self.kernel, "deterministic", False)
+        self._env = env
         self._owner = owner
-        self._stand_in = _StandIn(self.layers.simulator, self._transition)
-        self._disturbances = self.layers.disturbances
-        self._action_noise = next((w for w in self.layers.wrappers if isinstance(w, ActionDisturbance)), None)
-        self._opaque = self.layers.opaque
-        # These move before the step reaches the simulator, and have to be put back if it fails.
-        early = (gw.TimeAwareObservation, gw.StickyAction)
-        self._early = [*self._opaque, *(w for w in self.layers.between if isinstance(w, early))]
+        self._built = False
         self._choose: Choice = _first
         self._num = 1
         self._committed: Transition | None = None
+        self._build()
+
+    @property
+    def layers(self) -> Layers:
+        self._build()
+        return self._layers
+
+    @property
+    def kernel(self) -> NominalKernel:
+        self._build()
+        return self._kernel
+
+    def _build(self) -> None:
+        if self._built:
+            return
+        self._layers = layers_of(self._env)
+        refuse_breaking_wrappers(self._layers, self._owner)
+        self._kernel = kernel_of(self._env)
+        self._deterministic = getattr(self._kernel, "deterministic", False)
+        self._stand_in = _StandIn(self._layers.simulator, self._transition)
+        self._disturbances = self._layers.disturbances
+        self._action_noise = next((w for w in self._layers.wrappers if isinstance(w, ActionDisturbance)), None)
+        self._opaque = self._layers.opaque
+        # These move before the step reaches the simulator, and have to be put back if it fails.
+        early = (gw.TimeAwareObservation, gw.StickyAction)
+        self._early = [*self._opaque, *(w for w in self._layers.between if isinstance(w, early))]
+        self._proven = not self._opaque
+        self._built = True
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Pools and handles of simulators do not travel: the other side builds its own."""
+        return {"_env": self._env, "_owner": self._owner, "_built": False}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state, _choose=_first, _num=1, _committed=None)
 
     def step(self, action: Any, num: int = 1, choose: Choice | None = None) -> Transition:
         """One step: `num` candidates drawn, the one that `choose` names committed.
 
         If anything raises on the way, the environment is left where it was.
         """
+        self._build()
         self._num, self._choose = num, choose or _first
         self._committed = None
         # A noise wrapper that steps by itself is the outermost of these, and passing already.
-        own = None if self._deterministic else generator_of(self.layers.simulator)
+        own = None if self._deterministic else generator_of(self._layers.simulator)
         generators: list[Generator] = [noise.generator for noise in self._disturbances]
         if own is not None:
             generators.append(own)
         states = [state_of(generator) for generator in generators]
         memories = [(w, dict(vars(w))) for w in self._early]
+        before = None if self._proven else self._saved()
         try:
             transition = self._pass_down(action)
+            if self._opaque:
+                self._refuse_changed(transition)
         except BaseException:
-            if self._committed is None:
+            if before is not None:
+                restore(self._env, before)
+            if before is not None or self._committed is None:
                 for generator, state in zip(generators, states, strict=True):
                     rewind(generator, state)
             for wrapper, memory in memories:
                 vars(wrapper).update(memory)
             raise
-        if self._opaque:
-            self._refuse_changed(transition)
+        self._proven = True
         return transition
 
+    def _saved(self) -> Snapshot | None:
+        """Before the first step beneath wrappers of unknown kind: they may yet break the draw."""
+        try:
+            return snapshot(self._env)
+        except SnapshotError:
+            return None
+
     def _pass_down(self, action: Any) -> Any:
-        if not self.layers.wrappers:
+        if not self._layers.wrappers:
             return self._transition(action)
-        innermost = self.layers.wrappers[-1]
+        innermost = self._layers.wrappers[-1]
         for noise in self._disturbances:
             noise.passing = True
         innermost.env = self._stand_in
         try:
-            return self.layers.wrappers[0].step(action)
+            return self._layers.wrappers[0].step(action)
         finally:
-            innermost.env = self.layers.simulator
+            innermost.env = self._layers.simulator
             for noise in self._disturbances:
                 noise.passing = False
 
@@ -127,18 +166,18 @@ class Seam:
         if self._committed is not None:
             raise WrapperError(
                 f"a wrapper under `{self._owner}` stepped more than once for one action: it is "
-                f"{_names(self.layers)}. Put it above `{self._owner}`, where each of its steps is drawn."
+                f"{_names(self._layers)}. Put it above `{self._owner}`, where each of its steps is drawn."
             )
         if self._action_noise is not None:
             action = self._action_noise.received  # type: ignore[attr-defined]
-        candidates = self.kernel.draw(action, self._num)
+        candidates = self._kernel.draw(action, self._num)
         if len(candidates) == 0:
             raise DivergedError(
                 f"all {self._num} candidates diverged, and the simulator raised no error of its own. "
                 "Reduce its time step or the noise, or bound the actions."
             )
         index = self._choose(candidates)
-        self.kernel.commit(index)
+        self._kernel.commit(index)
         self._committed = candidates.transition(index)
         return self._committed
 
@@ -146,7 +185,7 @@ class Seam:
         """Look at what wrappers of unknown kind made of the step."""
         if self._committed is None:
             raise WrapperError(
-                f"a wrapper under `{self._owner}` did not step the simulator: it is {_names(self.layers)}. "
+                f"a wrapper under `{self._owner}` did not step the simulator: it is {_names(self._layers)}. "
                 f"Put it above `{self._owner}`."
             )
         for name, was, now in zip(
@@ -155,7 +194,7 @@ class Seam:
             if not same(was, now):
                 raise WrapperError(
                     f"a wrapper under `{self._owner}` changed the {name} from {was} to {now}: it is "
-                    f"{_names(self.layers)}. Put it above `{self._owner}`."
+                    f"{_names(self._layers)}. Put it above `{self._owner}`."
                 )
 
 

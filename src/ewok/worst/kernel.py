@@ -98,7 +98,6 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self.scoring = Scoring(discount, terminal_value)
         self.generator = np.random.default_rng()
         self._seam = Seam(env, type(self).__name__)
-        self._views: list[View] = views_of(self._seam.layers.wrappers)
         self._critic: Critic | None = None
         self._ready = self._ended = False
         self._report: dict[str, Any] = {}
@@ -135,7 +134,8 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     def attach(self, value: ValueFunction, views: Sequence[View] = (), scale: Any = None) -> None:
         """Score candidates by `value`, seen through `views` above this wrapper. Use `ewok.bind`."""
-        self._critic = Critic(value, (*self._views, *views), scale, self.scoring)
+        below = views_of(self._seam.layers.wrappers)
+        self._critic = Critic(value, (*below, *views), scale, self.scoring)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         if not self._ready or self._ended:

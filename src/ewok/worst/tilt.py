@@ -57,13 +57,13 @@ def tilt(values: Array, kappa: float) -> Tilted:
     if kappa == 0.0:
         weights = _on_worst(values)
         return Tilted(weights, kl_from_uniform(weights), effective_sample_size(weights))
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         exponents = (np.minimum.accumulate(values)[-1] - values) / kappa
-    weights = np.exp(exponents)
-    total = _sum(weights)
-    weights /= total
-    # Proposition 3.3, beta = (omega - <P, v>) / kappa, with v counted from the worst value.
-    kl = math.log(num / total) + float(weights.dot(exponents))
+        weights = np.exp(exponents)
+        total = _sum(weights)
+        weights /= total
+        # Proposition 3.3, beta = (omega - <P, v>) / kappa, with v counted from the worst value.
+        kl = math.log(num / total) + float(weights.dot(exponents))
     if not kl >= 0.0:  # rounding, or 0 * infinity
         kl = kl_from_uniform(weights)
     return Tilted(weights, kl, effective_sample_size(weights))
@@ -83,11 +83,9 @@ def kappa_of_radius(values: Array, radius: float) -> float:
         kappa; infinity where the weights are uniform (radius 0, or all values equal), 0 where the
         radius is large enough for all weight to be on the worst values.
     """
-    quarter = values * 0.25  # so that the span of the largest numbers is a number
-    lowest, span = float(quarter.min()), float(quarter.max() - quarter.min())
-    if radius == 0.0 or span == 0.0:
+    u, quarter_span = _from_worst_to_best(values)
+    if radius == 0.0 or quarter_span == 0.0:
         return math.inf
-    u = (quarter - lowest) / span  # 0 for the worst, 1 for the best
     largest = math.log(len(u) / np.count_nonzero(u <= _TIES))
     if radius >= largest:
         return 0.0
@@ -95,11 +93,11 @@ def kappa_of_radius(values: Array, radius: float) -> float:
     tau, low, high = math.sqrt(2.0 * radius / float(u.var())), 0.0, math.inf
     for _ in range(100):
         kl, slope = _kl_and_slope(u, tau)
-        if abs(kl - radius) <= 1e-12 * radius or high - low <= 1e-15 * high:
+        if abs(kl - radius) <= 1e-12 * radius or high - low <= 1e-15 * low:
             break
         low, high = (tau, high) if kl < radius else (low, tau)
         tau = _newton(tau, kl / largest, slope / largest, goal, low, high)
-    return 4.0 * (span / tau)
+    return 4.0 * (quarter_span / tau)
 
 
 def kl_from_uniform(weights: Array) -> float:
@@ -138,10 +136,15 @@ def _sum(numbers: Array) -> float:
     return float(np.add.accumulate(numbers)[-1]) if len(numbers) else 0.0
 
 
+def _from_worst_to_best(values: Array) -> tuple[Array, float]:
+    """Where each value lies, 0 the worst and 1 the best, and a quarter of the span between them."""
+    quarter = values * 0.25  # so that the span of the largest numbers is a number
+    lowest, span = quarter.min(), float(quarter.max() - quarter.min())
+    return (quarter - lowest) / (span or 1.0), span
+
+
 def _on_worst(values: Array) -> Array:
-    lowest = values.min()
-    with np.errstate(over="ignore"):
-        worst = values - lowest <= _TIES * (values.max() * 0.5 - lowest * 0.5)
+    worst = _from_worst_to_best(values)[0] <= _TIES
     return cast(Array, worst / np.count_nonzero(worst))
 
 
