@@ -107,6 +107,8 @@ class DmControlKernel:
             physics.step(control._n_sub_steps)
             if shift is not None:
                 self._model.displace(physics.data.ptr, shift)
+                if self._model.warned(physics.data.ptr, control.physics.data.ptr):
+                    return self._error("Physics state is invalid after `StateNoise` moved it.")  # type: ignore[no-any-return]
         except self._error as error:
             return error  # type: ignore[no-any-return]
         return None

@@ -48,12 +48,15 @@ class Physics:
         self._mujoco.mj_rnePostConstraint(self.model, data)
 
     def displace(self, data: MjData, shift: NDArray[np.float64]) -> None:
-        """Move `qpos`, then `qvel`, and all that follows from them."""
+        """Move `qpos`, then `qvel`, and all that follows from them, looking for what is too large."""
         num_positions = self.model.nq
         data.qpos[:] += shift[:num_positions]
         data.qvel[:] += shift[num_positions:]
         self._mujoco.mj_normalizeQuat(self.model, data.qpos)
+        self._mujoco.mj_checkPos(self.model, data)
+        self._mujoco.mj_checkVel(self.model, data)
         self._mujoco.mj_forward(self.model, data)
+        self._mujoco.mj_checkAcc(self.model, data)
 
     def warned(self, after: MjData, before: MjData) -> bool:
         """Whether the simulation became unstable: MuJoCo then resets the state, and only counts it."""

@@ -100,11 +100,11 @@ class RestoreKernel:
             self._saver.load(self._env, saved)
 
 
-def gathered(outcomes: list[Transition], numdiverged: int = 0) -> Candidates:
+def gathered(outcomes: list[Transition], num_diverged: int = 0) -> Candidates:
     """Candidates from single transitions."""
     if not outcomes:
         none = np.zeros(0, dtype=bool)
-        return Candidates((), np.zeros(0), none, none, (), numdiverged)
+        return Candidates((), np.zeros(0), none, none, (), num_diverged)
     observations, rewards, terminated, truncated, infos = zip(*outcomes, strict=True)
     return Candidates(
         stack(observations),
@@ -112,7 +112,7 @@ def gathered(outcomes: list[Transition], numdiverged: int = 0) -> Candidates:
         np.array(terminated, dtype=bool),
         np.array(truncated, dtype=bool),
         infos,
-        numdiverged,
+        num_diverged,
     )
 
 

@@ -89,6 +89,7 @@ def saver_of(simulator: gym.Env[Any, Any]) -> Saver:
 class Snapshot:
     """What `snapshot` saved. Holds for any environment built the same way."""
 
+    kind: type
     simulator: Any
     generator: Any
     wrappers: tuple[tuple[type, dict[str, Any]], ...]
@@ -110,6 +111,7 @@ def snapshot(env: gym.Env[Any, Any]) -> Snapshot:
     layers = layers_of(env)
     simulator = layers.simulator
     return Snapshot(
+        kind=type(simulator),
         simulator=saver_of(simulator).save(simulator),
         generator=copy.deepcopy(state_of(simulator.np_random)),
         wrappers=tuple((type(w), _memory_of(w)) for w in layers.wrappers),
@@ -124,6 +126,11 @@ def restore(env: gym.Env[Any, Any], snapshot: Snapshot) -> None:
         raise SnapshotError(
             f"`snapshot` was taken of an environment with the wrappers {_names(saved_stack)}, but this "
             f"one has {_names(stack)}. Restore it into an environment built the same way."
+        )
+    if type(layers.simulator) is not snapshot.kind:
+        raise SnapshotError(
+            f"`snapshot` was taken of a {snapshot.kind.__name__}, but this is a {type(layers.simulator).__name__}. "
+            "Restore it into an environment built the same way."
         )
     saver_of(layers.simulator).load(layers.simulator, snapshot.simulator)
     rewind(layers.simulator.np_random, copy.deepcopy(snapshot.generator))
