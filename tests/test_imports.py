@@ -1,0 +1,86 @@
+"""Imports point one way, and the base install needs neither torch nor jax."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parent.parent / "src" / "ewok"
+
+# Each room, and what it may import of ours beside itself.
+MAY_IMPORT: dict[str, set[str]] = {
+    "errors": set(),
+    "nominal": {"errors"},
+    "value": {"errors"},
+    "worst": {"errors", "nominal", "value"},
+    "worlds": {"errors", "nominal"},
+    "agents": {"errors", "value"},
+    "testing": {"errors", "nominal"},
+}
+
+
+def modules() -> list[Path]:
+    return sorted(path for path in SOURCE.rglob("*.py") if path != SOURCE / "__init__.py")
+
+
+def room_of(path: Path) -> str:
+    return path.relative_to(SOURCE).parts[0].removesuffix(".py")
+
+
+def imports_of_ours(tree: ast.AST) -> list[tuple[ast.AST, str]]:
+    found: list[tuple[ast.AST, str]] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            if (node.module or "").partition(".")[0] == "ewok":
+                found += [(node, node.module)] if node.module != "ewok" else [(node, f"ewok.{a.name}") for a in node.names]  # type: ignore[list-item]
+        elif isinstance(node, ast.Import):
+            found += [(node, alias.name) for alias in node.names if alias.name.partition(".")[0] == "ewok"]
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_imports_point_one_way(path: Path) -> None:
+    room = room_of(path)
+    assert room in MAY_IMPORT, f"say in MAY_IMPORT what the new room {room} may import"
+    for _, name in imports_of_ours(ast.parse(path.read_text())):
+        target = name.split(".")[1]
+        assert target == room or target in MAY_IMPORT[room], f"{path.name} imports {name}"
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))
+def test_no_function_imports_our_own_modules(path: Path) -> None:
+    for function in ast.walk(ast.parse(path.read_text())):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            assert imports_of_ours(function) == []
+
+
+def test_no_cycles() -> None:
+    graph = {
+        ".".join(("ewok", *path.relative_to(SOURCE).with_suffix("").parts)): {
+            name for _, name in imports_of_ours(ast.parse(path.read_text()))
+        }
+        for path in modules()
+    }
+    done: set[str] = set()
+
+    def visit(name: str, path: tuple[str, ...]) -> None:
+        assert name not in path, " -> ".join((*path, name))
+        if name in graph and name not in done:
+            for target in graph[name]:
+                visit(target, (*path, name))
+            done.add(name)
+
+    for name in graph:
+        visit(name, ())
+
+
+def test_the_public_namespace_is_light() -> None:
+    heavy = ["torch", "jax", "scipy", "mujoco", "stable_baselines3", "dm_control", "shimmy", "pandas", "matplotlib"]
+    script = f"import ewok, sys; print([m for m in {heavy} if m in sys.modules])"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == "[]"
