@@ -37,7 +37,9 @@ def imports_of_ours(tree: ast.AST) -> list[tuple[ast.AST, str]]:
         if isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute"
             if (node.module or "").partition(".")[0] == "ewok":
-                found += [(node, node.module)] if node.module != "ewok" else [(node, f"ewok.{a.name}") for a in node.names]  # type: ignore[list-item]
+                found += (
+                    [(node, node.module)] if node.module != "ewok" else [(node, f"ewok.{a.name}") for a in node.names]
+                )  # type: ignore[list-item]
         elif isinstance(node, ast.Import):
             found += [(node, alias.name) for alias in node.names if alias.name.partition(".")[0] == "ewok"]
     return found

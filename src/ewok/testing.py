@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NoReturn, final
 
 import gymnasium as gym
@@ -29,9 +30,7 @@ class _Abandon(Exception):
     """Raised in the middle of a step, to see that nothing is left half done."""
 
 
-def check_snapshot(
-    env: Environment, *, twin: Environment | None = None, num_steps: int = 300, seed: int = 0
-) -> None:
+def check_snapshot(env: Environment, *, twin: Environment | None = None, num_steps: int = 300, seed: int = 0) -> None:
     """Check that `ewok.snapshot` and `ewok.restore` are exact for `env`, its wrappers and generators.
 
     Every few steps the environment is saved, moved away, put back, and must then go on exactly as
@@ -88,7 +87,7 @@ def check_kernel(
         act: Callable[[Any], Any] = env.step
         if step % 2:
             index = step % num_samples if certain else 0
-            act = lambda a, i=index: seam.step(a, num_samples, lambda candidates: i)  # noqa: E731
+            act = partial(seam.step, num=num_samples, choose=_always(index))
             where = f"step {step}, candidate {index} of {num_samples} committed"
         over = _compare_step(act, twin, action, where)
         _align(env, twin)
@@ -109,7 +108,7 @@ def _check_later_candidate(env: Environment, twin: Environment, seam: Seam, num:
     twin.reset(seed=seed)
     for step in range(20):
         index = (step + 1) % num
-        *_, terminated, truncated, _ = seam.step(actions.sample(), num, lambda candidates, i=index: i)  # type: ignore[misc]
+        *_, terminated, truncated, _ = seam.step(actions.sample(), num, _always(index))
         if terminated or truncated:
             env.reset()
         restore(twin, snapshot(env))
@@ -130,13 +129,19 @@ def _check_commits(env: Environment, seam: Seam, num: int, seed: int) -> None:
         len(part) for part in (drawn[0].rewards, drawn[0].terminated, drawn[0].truncated, drawn[0].infos)
     }
     if len(drawn[0]) > num or sizes != {len(drawn[0])}:
-        _fail(f"`draw(action, {num})` returned parts of sizes {sorted(sizes)}; each must be {num} or, less the diverged")
+        _fail(
+            f"`draw(action, {num})` returned parts of sizes {sorted(sizes)}; each must be {num} or, less the diverged"
+        )
     for index, why in ((0, "a second time for one draw"), (num, "with an index out of range")):
         try:
             seam.kernel.commit(index)
         except KernelError:
             continue
         _fail(f"`commit({index})` was accepted {why}; raise `ewok.errors.KernelError` there")
+
+
+def _always(index: int) -> Callable[[Candidates], int]:
+    return lambda candidates: index
 
 
 def _draw_and_abandon(seam: Seam, action: Any, num: int) -> None:
@@ -208,7 +213,7 @@ def _fail(what: str) -> NoReturn:
 
 
 @final
-class Lottery(gym.Env[int, int]):
+class Lottery(gym.Env[Any, Any]):
     """A probe world: whatever the agent does, the next state is drawn from fixed probabilities.
 
     Next states are 1, 2, ...; state 0 is only the first. How often each is reached under a worst

@@ -81,7 +81,9 @@ def test_normalised_observations_and_rewards() -> None:
 
 def test_several_environments() -> None:
     kernels = [worst() for _ in range(3)]
-    model = sb3.PPO("MlpPolicy", DummyVecEnv([lambda k=k: k for k in kernels]), n_steps=16, batch_size=16, seed=0, device="cpu")
+    model = sb3.PPO(
+        "MlpPolicy", DummyVecEnv([lambda k=k: k for k in kernels]), n_steps=16, batch_size=16, seed=0, device="cpu"
+    )
     ewok.bind(model)
     assert all(kernel.bound for kernel in kernels)
     model.learn(96)

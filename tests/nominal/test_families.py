@@ -46,7 +46,15 @@ MUJOCO = [
         "Walker2d",
     )
 ]
-SUITE = ["walker-walk", "walker-run", "cheetah-run", "hopper-hop", "reacher-easy", "finger-turn_hard", "point_mass-hard"]
+SUITE = [
+    "walker-walk",
+    "walker-run",
+    "cheetah-run",
+    "hopper-hop",
+    "reacher-easy",
+    "finger-turn_hard",
+    "point_mass-hard",
+]
 SLOW_SUITE = """acrobot-swingup acrobot-swingup_sparse ball_in_cup-catch cartpole-balance cartpole-swingup_sparse
 cartpole-two_poles cartpole-three_poles dog-stand dog-run dog-fetch finger-spin fish-upright fish-swim hopper-stand
 humanoid-stand humanoid-run humanoid-run_pure_state humanoid_CMU-stand humanoid_CMU-run 

@@ -26,7 +26,9 @@ from ewok.nominal.mujoco import MujocoKernel
 from ewok.nominal.restore import RestoreKernel
 
 
-@pytest.mark.parametrize(("env_id", "kind"), [("Hopper-v5", MujocoKernel), ("dm_control/walker-walk-v0", DmControlKernel)])
+@pytest.mark.parametrize(
+    ("env_id", "kind"), [("Hopper-v5", MujocoKernel), ("dm_control/walker-walk-v0", DmControlKernel)]
+)
 def test_threads_change_nothing(env_id: str, kind: Any) -> None:
     env = make(env_id)
     env.reset(seed=0)

@@ -138,7 +138,7 @@ def test_noise_works_at_any_height_beneath_a_worst_kernel(wrap: Any) -> None:
     for _ in range(50):
         action = np.clip(plain.action_space.sample(), -1, 1)
         *one, _ = plain.step(action)
-        *two, info = worst.step(action)
+        *two, _ = worst.step(action)
         assert same(one, two)
         if one[3]:
             break
@@ -173,12 +173,24 @@ def test_generators_are_the_wrappers_own_and_apart() -> None:
         (lambda: ewok.StateNoise(gym.make("CartPole-v1"), [1, 2]), ArgumentError, r"`std` must be .*\[1, 2\]"),
         (lambda: ewok.StateNoise(gym.make("CartPole-v1"), "a lot"), ArgumentError, "`std` must be .*'a lot'"),
         (lambda: ewok.StateNoise(gym.make("CartPole-v1"), 1, mean=np.inf), ArgumentError, "`mean` must be .*inf"),
-        (lambda: ewok.StateNoise(gym.make("CartPole-v1"), 1, indices=[4]), ArgumentError, r"from 0 to 3, but it is \[4\]"),
-        (lambda: ewok.StateNoise(gym.make("CartPole-v1"), 1, indices=[1, 1]), ArgumentError, "`indices` must be different"),
+        (
+            lambda: ewok.StateNoise(gym.make("CartPole-v1"), 1, indices=[4]),
+            ArgumentError,
+            r"from 0 to 3, but it is \[4\]",
+        ),
+        (
+            lambda: ewok.StateNoise(gym.make("CartPole-v1"), 1, indices=[1, 1]),
+            ArgumentError,
+            "`indices` must be different",
+        ),
         (lambda: ewok.StateNoise(gym.make("CartPole-v1"), 1, indices=[]), ArgumentError, "`indices` must be"),
         (lambda: ewok.ActionNoise(gym.make("CartPole-v1"), 0.1), WrapperError, "use `RandomAction"),
         (lambda: ewok.RandomAction(gym.make("Pendulum-v1"), 0.1), WrapperError, "use `ActionNoise"),
-        (lambda: ewok.RandomAction(gym.make("CartPole-v1"), 1.1), ArgumentError, "`probability` must be between 0 and 1"),
+        (
+            lambda: ewok.RandomAction(gym.make("CartPole-v1"), 1.1),
+            ArgumentError,
+            "`probability` must be between 0 and 1",
+        ),
         (lambda: ewok.RandomAction(gym.make("CartPole-v1"), float("nan")), ArgumentError, "`probability`"),
     ],
 )

@@ -107,5 +107,7 @@ def test_a_simulator_that_saves_itself_is_asked_to() -> None:
 def test_one_that_cannot_be_copied_says_what_to_write() -> None:
     env = Counter()
     env.reset(seed=0)
-    with pytest.raises(SnapshotError, match=r"Counter cannot be saved.*`snapshot\(\) -> state`.*register_kernel\(Counter"):
+    with pytest.raises(
+        SnapshotError, match=r"Counter cannot be saved.*`snapshot\(\) -> state`.*register_kernel\(Counter"
+    ):
         ewok.snapshot(env)

@@ -90,7 +90,9 @@ def test_with_a_constant_value_next_states_are_nominal() -> None:
     assert stats.kstest(np.array(moves) / 0.1, "norm").pvalue > 0.001
 
 
-@pytest.mark.parametrize("tempering", [{"kappa": 0.4}, {"kappa": 0.05}, {"radius": 0.3}, {"radius": 0.0}, {"radius": 9.0}])
+@pytest.mark.parametrize(
+    "tempering", [{"kappa": 0.4}, {"kappa": 0.05}, {"radius": 0.3}, {"radius": 0.0}, {"radius": 9.0}]
+)
 @pytest.mark.parametrize("num_samples", [1, 2, 5])
 def test_the_empirical_kernel_is_the_exact_expectation(tempering: dict[str, float], num_samples: int) -> None:
     probabilities, values = np.array([0.5, 0.3, 0.2]), np.array([0.0, 0.4, 1.0])
@@ -438,7 +440,7 @@ def test_snapshots_include_it() -> None:
     saved = ewok.snapshot(env)
     first = [env.step(i % 2) for i in range(10)]
     ewok.restore(env, saved)
-    assert same([s for s in first], [env.step(i % 2) for i in range(10)])
+    assert same(first, [env.step(i % 2) for i in range(10)])
 
 
 def test_works_in_processes_of_stable_baselines3() -> None:

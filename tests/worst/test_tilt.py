@@ -12,9 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from ewok.worst.tilt import effective_sample_size, kappa_of_radius, kl_from_uniform, omega, spread, tilt
 
-ANY_VALUES = arrays(
-    np.float64, st.integers(1, 30), elements=st.floats(allow_nan=False, allow_infinity=False, width=64)
-)
+ANY_VALUES = arrays(np.float64, st.integers(1, 30), elements=st.floats(allow_nan=False, allow_infinity=False, width=64))
 VALUES = arrays(np.float64, st.integers(2, 30), elements=st.floats(-1e6, 1e6).map(lambda v: round(v, 6)))
 KAPPAS = st.floats(1e-6, 1e6)
 
@@ -114,9 +112,7 @@ def test_edges() -> None:
 
 
 # Two equally likely outcomes 0 and 1: the smallest expectation within KL beta, solved to twelve digits.
-@pytest.mark.parametrize(
-    ("beta", "expected"), [(0.01, 0.429407429727), (0.1, 0.280205373839), (0.4, 0.085984308301)]
-)
+@pytest.mark.parametrize(("beta", "expected"), [(0.01, 0.429407429727), (0.1, 0.280205373839), (0.4, 0.085984308301)])
 def test_two_outcomes_worked_out(beta: float, expected: float) -> None:
     values = np.array([0.0, 1.0])
     assert tilt(values, kappa_of_radius(values, beta)).weights @ values == pytest.approx(expected, abs=1e-11)

@@ -18,7 +18,9 @@ WRAPS: dict[str, Any] = {
     "nothing": lambda env: env,
     "transform": lambda env: gw.TransformObservation(env, lambda o: 2 * o, None),
     "rescale": lambda env: gw.RescaleObservation(
-        gw.TransformObservation(env, lambda o: np.clip(o, -9, 9), gym.spaces.Box(-9, 9, (4,))), np.float32(-1), np.float32(1)
+        gw.TransformObservation(env, lambda o: np.clip(o, -9, 9), gym.spaces.Box(-9, 9, (4,))),
+        np.float32(-1),
+        np.float32(1),
     ),
     "dtype": lambda env: gw.DtypeObservation(env, np.float64),
     "reshape": lambda env: gw.ReshapeObservation(env, (2, 2)),

@@ -23,8 +23,13 @@ Outcome = tuple[Array, Array, Array, Array]  # states, observations, rewards, te
 class Judge(Protocol):
     """How one world's states are kept valid, seen, rewarded and ended; all batch first."""
 
-    state_size: int
-    moving: tuple[str, ...]
+    @property
+    def state_size(self) -> int: ...
+
+    @property
+    def moving(self) -> tuple[str, ...]:
+        """The attributes of the simulator that a step moves."""
+        ...
 
     def confine(self, env: Any, states: Array) -> Array:
         """The nearest states the simulator itself could be in."""
@@ -51,8 +56,9 @@ class CartPoleJudge:
         return states.astype(np.float32)
 
     def terminated(self, env: Any, states: Array) -> Array:
-        fallen: Array = np.abs(states[:, 2]) > env.theta_threshold_radians
-        return fallen | (np.abs(states[:, 0]) > env.x_threshold)
+        fallen, outside = np.abs(states[:, 2]) > env.theta_threshold_radians, np.abs(states[:, 0]) > env.x_threshold
+        ended: Array = fallen | outside
+        return ended
 
     def reward(self, env: Any, actions: Any, rewards: Any, terminated: Array) -> Array:
         return -terminated.astype(np.float64) if env._sutton_barto_reward else np.zeros(len(terminated)) + 1.0
@@ -181,8 +187,8 @@ class ClassicKernel:
         self._env = env
         self._judge = judge
         self._start: dict[str, Any] = {}
-        self._states: Sequence[Any] = ()
-        self._actions: Sequence[Any] = ()
+        self._states: Array = np.zeros((0, 0))
+        self._actions: Any = ()
         self._terminated: Array = np.zeros(0, dtype=bool)
         self._pending = Pending()
 
@@ -200,7 +206,8 @@ class ClassicKernel:
             raise NotResetError("There is no state to draw from. Call `reset()` first.")
         self._start = {name: vars(env)[name] for name in judge.moving}
         num, first = len(actions), actions[0]
-        if not isinstance(actions, np.ndarray) and len(set(map(id, actions))) == 1:
+        # An array makes its rows as they are asked for, so only of a list are identities worth comparing.
+        if isinstance(actions, list) and len(set(map(id, actions))) == 1:
             outcome, state = self._step(first)
             if shift is None:
                 states = np.repeat(state[np.newaxis], num, axis=0)

@@ -69,6 +69,6 @@ def disturbed(kernel: NominalKernel, layers: Layers) -> NominalKernel:
     return DisturbedKernel(kernel, layers)
 
 
-def require_num(num: int) -> None:
-    valid = isinstance(num, int | np.integer) and num >= 1
+def require_num(num: Any) -> None:
+    valid = isinstance(num, int | np.integer) and int(num) >= 1
     require(valid, "num", "a whole number of candidates, at least 1", num, "Draw one or more.")

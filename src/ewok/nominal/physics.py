@@ -37,9 +37,7 @@ class Physics:
     def copy(self, target: MjData, source: MjData) -> None:
         self._mujoco.mj_copyData(target, self.model, source)
 
-    def simulate(
-        self, data: MjData, control: Any, num_frames: int, shift: NDArray[np.float64] | None
-    ) -> None:
+    def simulate(self, data: MjData, control: Any, num_frames: int, shift: NDArray[np.float64] | None) -> None:
         """What Gymnasium's `MujocoEnv` does for one step, then the displacement of the state."""
         data.ctrl[:] = control
         self._mujoco.mj_step(self.model, data, nstep=num_frames)

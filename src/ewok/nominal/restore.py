@@ -85,7 +85,9 @@ class RestoreKernel:
 
     def _generators(self) -> list[Generator]:
         if isinstance(self._saver, CopySaver):
-            return generators_in(vars(self._env), skip=frozenset({id(self._env.action_space), id(self._env.observation_space)}))
+            return generators_in(
+                vars(self._env), skip=frozenset({id(self._env.action_space), id(self._env.observation_space)})
+            )
         return [self._env.np_random]
 
     def _save(self, running: list[Generator]) -> Any:
@@ -140,5 +142,5 @@ def diverged(outcome: Any) -> bool:
     """A reward that is no number, or an observation with a NaN in it."""
     if not np.isfinite(outcome[1]):
         return True
-    arrays = [leaf for leaf in leaves(outcome[0]) if isinstance(leaf, np.ndarray)]
-    return any(np.issubdtype(a.dtype, np.floating) and bool(np.isnan(a).any()) for a in arrays)
+    parts = [np.asarray(leaf) for leaf in leaves(outcome[0])]
+    return any(np.issubdtype(part.dtype, np.floating) and bool(np.isnan(part).any()) for part in parts)

@@ -126,7 +126,7 @@ class Seam:
         memories = [(w, dict(vars(w))) for w in self._early]
         before = None if self._proven else self._saved()
         try:
-            transition = self._pass_down(action)
+            transition: Transition = self._pass_down(action)
             if self._opaque:
                 self._refuse_changed(transition)
         except BaseException:
@@ -188,9 +188,7 @@ class Seam:
                 f"a wrapper under `{self._owner}` did not step the simulator: it is {_names(self._layers)}. "
                 f"Put it above `{self._owner}`."
             )
-        for name, was, now in zip(
-            ("reward", "termination"), self._committed[1:3], transition[1:3], strict=True
-        ):
+        for name, was, now in zip(("reward", "termination"), self._committed[1:3], transition[1:3], strict=True):
             if not same(was, now):
                 raise WrapperError(
                     f"a wrapper under `{self._owner}` changed the {name} from {was} to {now}: it is "
@@ -204,4 +202,3 @@ def _first(candidates: Candidates) -> int:
 
 def _names(layers: Layers) -> str:
     return " or ".join(type(w).__name__ for w in layers.opaque or layers.between)
-

@@ -169,4 +169,3 @@ def _copy_memory(wrapper: gym.Wrapper[Any, Any, Any, Any], memory: dict[str, Any
 
 def _names(classes: list[type]) -> str:
     return "[" + ", ".join(cls.__name__ for cls in classes) + "]"
-

@@ -81,16 +81,14 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             terminal_value=terminal_value,
         )
         super().__init__(env)
-        whole = isinstance(num_samples, int | np.integer) and not isinstance(num_samples, bool)
-        require(
-            whole and num_samples >= 1, "num_samples", "a whole number, at least 1", num_samples, "The paper uses 10."
-        )
+        _require_whole(num_samples)
         if (kappa is None) == (radius is None):
             given = "neither" if kappa is None else f"kappa={kappa!r} and radius={radius!r}"
             require(False, "kappa` or `radius", "given, exactly one of the two", given, "Try kappa=0.2 or radius=0.3.")
         self._refuse_another(env)
         self.num_samples = int(num_samples)
-        self._kappa = self._radius = None
+        self._kappa: float | None = None
+        self._radius: float | None = None
         if kappa is not None:
             self.kappa = kappa
         else:
@@ -112,9 +110,10 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     @kappa.setter
     def kappa(self, kappa: float | None) -> None:
-        valid = _is_number(kappa) and 0.0 < float(kappa) < np.inf  # type: ignore[arg-type]
+        number = _number(kappa)
+        valid = 0.0 < number < np.inf
         require(valid, "kappa", "a finite number greater than 0", kappa, "The smaller, the more robust: try 0.2.")
-        self._kappa, self._radius = float(kappa), None  # type: ignore[arg-type]
+        self._kappa, self._radius = number, None
 
     @property
     def radius(self) -> float | None:
@@ -123,9 +122,10 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     @radius.setter
     def radius(self, radius: float | None) -> None:
-        valid = _is_number(radius) and 0.0 <= float(radius) < np.inf  # type: ignore[arg-type]
+        number = _number(radius)
+        valid = 0.0 <= number < np.inf
         require(valid, "radius", "a finite number, at least 0", radius, "The larger, the more robust: try 0.3.")
-        self._radius, self._kappa = float(radius), None  # type: ignore[arg-type]
+        self._radius, self._kappa = number, None
 
     @property
     def bound(self) -> bool:
@@ -163,7 +163,8 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         """Step 4 of the paper's algorithm, on candidates drawn in step 3."""
         assert self._critic is not None
         scores = self._critic.scores(candidates)
-        kappa = self._kappa if self._kappa is not None else kappa_of_radius(scores, self._radius or 0.0)
+        kappa = kappa_of_radius(scores, self._radius) if self._radius is not None else self._kappa
+        assert kappa is not None
         tilted = tilt(scores, kappa)
         index = tilted.index(self.generator.random())
         self._report = {
@@ -194,7 +195,13 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return state
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+def _require_whole(num_samples: Any) -> None:
+    whole = isinstance(num_samples, int | np.integer) and not isinstance(num_samples, bool)
+    valid = whole and num_samples >= 1
+    require(valid, "num_samples", "a whole number, at least 1", num_samples, "The paper uses 10 and 15.")
 
 
+def _number(value: Any) -> float:
+    """The number, or NaN for what is none."""
+    numeric = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return float(value) if numeric else float("nan")

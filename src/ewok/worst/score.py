@@ -47,9 +47,7 @@ class Scoring:
 class Critic:
     """A value function as it looks at candidates: through the agent's observation wrappers."""
 
-    def __init__(
-        self, value: ValueFunction, views: Sequence[View], scale: Scale | None, scoring: Scoring
-    ) -> None:
+    def __init__(self, value: ValueFunction, views: Sequence[View], scale: Scale | None, scoring: Scoring) -> None:
         require(callable(value), "value", "a callable from observations to values", value, "See ewok.value_of.")
         self._value = value
         self._views = views
@@ -97,12 +95,9 @@ def _checked(returned: Any, num: int) -> Array:
 def _number_of(discount: float | str | None, value: ValueFunction) -> float | None:
     if not isinstance(discount, str):
         return None if discount is None else float(discount)
-    known = getattr(value, "discount", None)
-    require(
-        known is not None,
-        "discount",
-        "a number where the value function does not know the agent's",
-        discount,
-        "Give the agent's gamma, for example discount=0.99, or bind the agent itself.",
-    )
+    known: Any = getattr(value, "discount", None)
+    if known is None:
+        requirement = "a number where the value function does not know the agent's"
+        remedy = "Give the agent's gamma, for example discount=0.99, or bind the agent itself."
+        require(False, "discount", requirement, discount, remedy)
     return float(known)

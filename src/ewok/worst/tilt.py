@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import cast, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -145,7 +145,7 @@ def _from_worst_to_best(values: Array) -> tuple[Array, float]:
 
 def _on_worst(values: Array) -> Array:
     worst = _from_worst_to_best(values)[0] <= _TIES
-    return cast(Array, worst / np.count_nonzero(worst))
+    return worst / np.count_nonzero(worst)
 
 
 def _kl(ratios: Array) -> float:

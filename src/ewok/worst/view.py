@@ -70,7 +70,7 @@ def _normalized(wrapper: gw.NormalizeObservation[Any, Any, Any], batch: Any) -> 
         wrapper.obs_rms = statistics
 
 
-def _delayed(wrapper: gw.DelayObservation[Any, Any, Any], batch: Any) -> Any:
+def _delayed(wrapper: gw.DelayObservation[Any, Any], batch: Any) -> Any:
     """Under a delay all candidates look alike: the agent sees an older observation."""
     queue = wrapper.observation_queue
     before = list(queue)
