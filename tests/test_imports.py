@@ -20,6 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "worlds": {"errors", "nominal"},
     "agents": {"errors", "value"},
     "testing": {"errors", "nominal"},
+    "cli": set(),
 }
 
 
@@ -52,6 +53,10 @@ def test_imports_point_one_way(path: Path) -> None:
     for _, name in imports_of_ours(ast.parse(path.read_text())):
         target = name.split(".")[1]
         assert target == room or target in MAY_IMPORT[room], f"{path.name} imports {name}"
+
+
+def test_nothing_imports_the_command_line() -> None:
+    assert all("cli" not in allowed for allowed in MAY_IMPORT.values())
 
 
 @pytest.mark.parametrize("path", modules(), ids=lambda path: str(path.relative_to(SOURCE)))

@@ -1,0 +1,63 @@
+"""Every snippet runs: in the README, in docs/, and in docstrings."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import pkgutil
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ewok
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+NEEDS = {"stable_baselines3": "sb3", "mujoco": "dmc", "shimmy": "dmc", "ewok.agents": "sb3"}
+
+
+def snippets(page: Path) -> str:
+    """All Python blocks of a page, in order, as one program: later ones build on earlier ones."""
+    return "\n".join(re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL))
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+@pytest.mark.filterwarnings("ignore::ewok.EwokWarning")
+def test_snippets_run(page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    program = snippets(page)
+    for package, extra in NEEDS.items():
+        if package in program:
+            pytest.importorskip(package, reason=f"{page.name} needs {package}: pip install 'ewok[{extra}]'")
+    monkeypatch.chdir(tmp_path)
+    # Trainings are shown at full length and run at a hundredth of it.
+    program = re.sub(r"learn\((\d[\d_]*)\)", lambda m: f"learn({max(64, int(m[1].replace('_', '')) // 500)})", program)
+    exec(compile(program, str(page), "exec"), {"__name__": "__main__"})
+
+
+def module_names() -> list[str]:
+    return [name for _, name, _ in pkgutil.walk_packages(ewok.__path__, "ewok.")]
+
+
+@pytest.mark.parametrize("name", module_names())
+def test_docstring_examples_run(name: str) -> None:
+    for package, extra in NEEDS.items():
+        if name.startswith(package):
+            pytest.importorskip("stable_baselines3", reason=f"{name} needs SB3: pip install 'ewok[{extra}]'")
+    module: Any = importlib.import_module(name)
+    if name == "ewok.nominal.mujoco":
+        pytest.importorskip("mujoco", reason="needs MuJoCo: pip install 'ewok[dmc]'")
+    failures, _ = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
+    assert failures == 0
+
+
+def test_readme_names_the_two_commands() -> None:
+    readme = (ROOT / "README.md").read_text()
+    assert "make demo" in readme
+    assert "make test" in readme
+
+
+def test_wrappers_carry_an_example() -> None:
+    for name in ("WorstKernel", "StateNoise", "ActionNoise", "RandomAction", "bind", "snapshot", "kernel_of"):
+        assert ">>> " in (getattr(ewok, name).__doc__ or ""), name
