@@ -1,6 +1,6 @@
 """Robust policies from any reinforcement-learning algorithm, by estimating the worst kernel."""
 
-from ewok import errors as errors
+from ewok import errors, testing
 from ewok import nominal as nominal
 from ewok.errors import EwokError, EwokWarning
 from ewok.nominal.kernel import Candidates, NominalKernel, register_kernel
@@ -26,10 +26,12 @@ __all__ = [
     "ValueFunction",
     "WorstKernel",
     "bind",
+    "errors",
     "kernel_of",
     "register_kernel",
     "restore",
     "snapshot",
+    "testing",
     "value_of",
 ]
 

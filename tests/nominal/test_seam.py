@@ -66,6 +66,14 @@ class Never(gym.Wrapper[Any, Any, Any, Any]):
         return np.zeros(4, np.float32), 0.0, False, False, {}
 
 
+class Halving(gym.Wrapper[Any, Any, Any, Any]):
+    """Changes observations in `step` rather than in `observation`, where nobody can ask for them."""
+
+    def step(self, action: Any) -> Any:
+        observation, *rest = self.env.step(action)
+        return observation / 2, *rest
+
+
 class Counting(gym.Wrapper[Any, Any, Any, Any]):
     """Harmless, but of unknown kind."""
 
@@ -83,6 +91,7 @@ class Counting(gym.Wrapper[Any, Any, Any, Any]):
     [
         (Doubling, "changed the reward from 1.0 to 2.0: it is .*Doubling"),
         (Ending, "changed the termination from False to True: it is .*Ending"),
+        (Halving, "changed the observation from .*Halving.*ObservationWrapper"),
         (Twice, "stepped more than once for one action: it is .*Twice"),
         (Never, "did not step the simulator: it is .*Never"),
     ],

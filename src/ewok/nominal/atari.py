@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any, final
 
 from ewok.errors import SnapshotError
@@ -20,7 +19,7 @@ class AtariSaver:
                 "the emulator does not save the action that would be repeated. Make it with "
                 "repeat_action_probability=0, and use `ewok.RandomAction` for randomness."
             )
-        return copy.copy(env.ale.cloneState())
+        return env.ale.cloneState()
 
     def load(self, env: Any, saved: Any) -> None:
         env.ale.restoreState(saved)

@@ -21,11 +21,53 @@ from ewok.nominal.kernel import SteerableKernel
 from ewok.nominal.layers import layers_of, place_of
 from ewok.nominal.seam import Seam, simulator_kernel
 
-_Wrapper = gym.Wrapper[Any, Any, Any, Any]
+
+class _Noise(gym.Wrapper[Any, Any, Any, Any]):
+    """A generator of its own, seeded by `reset`, and whether a step is only passing through."""
+
+    snapshot_names = ("generator",)
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.generator = np.random.default_rng()
+        self.passing = False
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        if seed is not None:
+            self.generator = seeded(seed, place_of(self.env))
+        return super().reset(seed=seed, options=options)
+
+
+class _Gaussian(_Noise):
+    """`std` and `mean`, one for all components or one each; both can be changed at any time."""
+
+    def __init__(self, env: gym.Env[Any, Any], std: ArrayLike, mean: ArrayLike, shape: tuple[int, ...]) -> None:
+        super().__init__(env)
+        self._shape = shape
+        self.std, self.mean = std, mean  # checked by their setters
+
+    @property
+    def std(self) -> ArrayLike:
+        return self._std
+
+    @std.setter
+    def std(self, std: ArrayLike) -> None:
+        self._std = _amount(std, "std", self._shape, at_least=0.0)
+
+    @property
+    def mean(self) -> ArrayLike:
+        return self._mean
+
+    @mean.setter
+    def mean(self, mean: ArrayLike) -> None:
+        self._mean = _amount(mean, "mean", self._shape)
+
+    def _drawn(self, num: int) -> NDArray[np.float64]:
+        return self.generator.normal(self._mean, self._std, (num, *self._shape))
 
 
 @final
-class StateNoise(_Wrapper, RecordConstructorArgs):
+class StateNoise(_Gaussian, RecordConstructorArgs):
     """Gaussian noise on the simulator's state, after each transition.
 
     The state itself moves, not only what is observed of it: termination, reward and the next
@@ -43,8 +85,6 @@ class StateNoise(_Wrapper, RecordConstructorArgs):
         >>> env = ewok.StateNoise(gym.make("CartPole-v1"), std=0.01, indices=[0])  # cart position
     """
 
-    snapshot_names = ("generator",)
-
     def __init__(
         self,
         env: gym.Env[Any, Any],
@@ -53,60 +93,34 @@ class StateNoise(_Wrapper, RecordConstructorArgs):
         indices: Sequence[int] | None = None,
     ) -> None:
         RecordConstructorArgs.__init__(self, std=std, mean=mean, indices=indices)
-        super().__init__(env)
-        self._state_size = _state_size(env)
-        size = self._state_size
-        self._indices = np.arange(size) if indices is None else np.asarray(indices)
+        size = self._state_size = _state_size(env)
+        chosen = np.arange(size) if indices is None else np.asarray(indices)
         require(
-            self._indices.ndim == 1
-            and np.issubdtype(self._indices.dtype, np.integer)
-            and bool(np.all((-size <= self._indices) & (self._indices < size)))
-            and len(set(self._indices % size)) == len(self._indices) > 0,
+            chosen.ndim == 1
+            and np.issubdtype(chosen.dtype, np.integer)
+            and bool(np.all((-size <= chosen) & (chosen < size)))
+            and len(set(chosen % size)) == len(chosen) > 0,
             "indices",
             f"different components of the state, from 0 to {size - 1}",
             indices,
             "Leave it out to move all of them.",
         )
-        self._columns = _slice(self._indices % size)
-        self.std, self.mean = std, mean  # checked by their setters
-        self.passing = False
-        self.generator = np.random.default_rng()
+        super().__init__(env, std, mean, (len(chosen),))
+        self._columns = _slice(chosen % size)
         self._seam = Seam(self, type(self).__name__)
-
-    @property
-    def std(self) -> ArrayLike:
-        return self._std
-
-    @std.setter
-    def std(self, std: ArrayLike) -> None:
-        self._std = _amount(std, "std", len(self._indices), at_least=0.0)
-
-    @property
-    def mean(self) -> ArrayLike:
-        return self._mean
-
-    @mean.setter
-    def mean(self, mean: ArrayLike) -> None:
-        self._mean = _amount(mean, "mean", len(self._indices))
 
     def displace(self, num: int) -> NDArray[np.float64]:
         """Displacements of the state, (num, state_size)."""
-        drawn = self.generator.normal(self._mean, self._std, (num, len(self._indices)))
         shift = np.zeros((num, self._state_size))
-        shift[:, self._columns] = drawn
+        shift[:, self._columns] = self._drawn(num)
         return shift
 
     def step(self, action: Any) -> Any:
         return self.env.step(action) if self.passing else self._seam.step(action)
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        if seed is not None:
-            self.generator = seeded(seed, place_of(self.env))
-        return super().reset(seed=seed, options=options)
-
 
 @final
-class ActionNoise(_Wrapper, RecordConstructorArgs):
+class ActionNoise(_Gaussian, RecordConstructorArgs):
     """Gaussian noise on a continuous action, clipped to the action space.
 
     Args:
@@ -119,43 +133,21 @@ class ActionNoise(_Wrapper, RecordConstructorArgs):
         >>> env = ewok.ActionNoise(gym.make("Pendulum-v1"), std=0.2)
     """
 
-    snapshot_names = ("generator",)
-
     def __init__(self, env: gym.Env[Any, Any], std: ArrayLike, mean: ArrayLike = 0.0) -> None:
         RecordConstructorArgs.__init__(self, std=std, mean=mean)
-        super().__init__(env)
         space = env.action_space
         if not isinstance(space, Box) or not np.issubdtype(space.dtype, np.floating):
             raise WrapperError(
                 f"`ActionNoise` needs a continuous (Box) action space, but this one is {space}. "
                 "For discrete actions use `RandomAction(env, probability)`."
             )
+        super().__init__(env, std, mean, space.shape)
         self._space = space
-        self.std, self.mean = std, mean  # checked by their setters
-        self.passing = False
         self.received: Any = None
-        self.generator = np.random.default_rng()
-
-    @property
-    def std(self) -> ArrayLike:
-        return self._std
-
-    @std.setter
-    def std(self, std: ArrayLike) -> None:
-        self._std = _amount(std, "std", self._space.shape, at_least=0.0)
-
-    @property
-    def mean(self) -> ArrayLike:
-        return self._mean
-
-    @mean.setter
-    def mean(self, mean: ArrayLike) -> None:
-        self._mean = _amount(mean, "mean", self._space.shape)
 
     def disturb(self, actions: Sequence[Any]) -> NDArray[Any]:
         """One action per candidate, each with its own noise."""
-        noise = self.generator.normal(self._mean, self._std, (len(actions), *self._space.shape))
-        disturbed = np.asarray(actions) + noise
+        disturbed = np.asarray(actions) + self._drawn(len(actions))
         clipped: NDArray[Any] = np.clip(disturbed, self._space.low, self._space.high)
         return clipped.astype(self._space.dtype)
 
@@ -163,14 +155,9 @@ class ActionNoise(_Wrapper, RecordConstructorArgs):
         self.received = action
         return self.env.step(action if self.passing else self.disturb([action])[0])
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        if seed is not None:
-            self.generator = seeded(seed, place_of(self.env))
-        return super().reset(seed=seed, options=options)
-
 
 @final
-class RandomAction(_Wrapper, RecordConstructorArgs):
+class RandomAction(_Noise, RecordConstructorArgs):
     """With some probability another action than the one chosen, each other one equally likely.
 
     Args:
@@ -181,8 +168,6 @@ class RandomAction(_Wrapper, RecordConstructorArgs):
         >>> import gymnasium as gym, ewok
         >>> env = ewok.RandomAction(gym.make("Acrobot-v1"), probability=0.1)
     """
-
-    snapshot_names = ("generator",)
 
     def __init__(self, env: gym.Env[Any, Any], probability: float) -> None:
         RecordConstructorArgs.__init__(self, probability=probability)
@@ -195,9 +180,7 @@ class RandomAction(_Wrapper, RecordConstructorArgs):
             )
         self._start, self._num_actions = int(space.start), int(space.n)
         self.probability = probability  # checked by its setter
-        self.passing = False
         self.received: Any = None
-        self.generator = np.random.default_rng()
 
     @property
     def probability(self) -> float:
@@ -223,11 +206,6 @@ class RandomAction(_Wrapper, RecordConstructorArgs):
         self.received = action
         return self.env.step(action if self.passing else self.disturb([action])[0])
 
-    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
-        if seed is not None:
-            self.generator = seeded(seed, place_of(self.env))
-        return super().reset(seed=seed, options=options)
-
 
 def _state_size(env: gym.Env[Any, Any]) -> int:
     simulator = layers_of(env).simulator
@@ -250,7 +228,7 @@ def _slice(indices: NDArray[np.int64]) -> slice | NDArray[np.int64]:
 
 
 def _amount(
-    value: ArrayLike, name: str, shape: int | tuple[int, ...], at_least: float = -np.inf
+    value: ArrayLike, name: str, shape: tuple[int, ...], at_least: float = -np.inf
 ) -> float | NDArray[np.float64]:
     """A finite number, or one per component."""
     try:

@@ -109,10 +109,13 @@ class Seam:
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _choose=_first, _num=1, _committed=None)
 
-    def step(self, action: Any, num: int = 1, choose: Choice | None = None) -> Transition:
+    def step(
+        self, action: Any, num: int = 1, choose: Choice | None = None, expected: Callable[[], Any] | None = None
+    ) -> Transition:
         """One step: `num` candidates drawn, the one that `choose` names committed.
 
-        If anything raises on the way, the environment is left where it was.
+        If anything raises on the way, the environment is left where it was. `expected` says what
+        observation should come out; wrappers of unknown kind are held to it.
         """
         self._build()
         self._num, self._choose = num, choose or _first
@@ -128,7 +131,7 @@ class Seam:
         try:
             transition: Transition = self._pass_down(action)
             if self._opaque:
-                self._refuse_changed(transition)
+                self._refuse_changed(transition, expected)
         except BaseException:
             if before is not None:
                 restore(self._env, before)
@@ -181,18 +184,22 @@ class Seam:
         self._committed = candidates.transition(index)
         return self._committed
 
-    def _refuse_changed(self, transition: Any) -> None:
+    def _refuse_changed(self, transition: Any, expected: Callable[[], Any] | None) -> None:
         """Look at what wrappers of unknown kind made of the step."""
         if self._committed is None:
             raise WrapperError(
                 f"a wrapper under `{self._owner}` did not step the simulator: it is {_names(self._layers)}. "
                 f"Put it above `{self._owner}`."
             )
-        for name, was, now in zip(("reward", "termination"), self._committed[1:3], transition[1:3], strict=True):
-            if not same(was, now):
+        compared = [("reward", self._committed[1], transition[1]), ("termination", self._committed[2], transition[2])]
+        if expected is not None:
+            compared.append(("observation", expected(), transition[0]))
+        for name, before, after in compared:
+            if not same(before, after):
                 raise WrapperError(
-                    f"a wrapper under `{self._owner}` changed the {name} from {was} to {now}: it is "
-                    f"{_names(self._layers)}. Put it above `{self._owner}`."
+                    f"a wrapper under `{self._owner}` changed the {name} from {before} to {after}: it is "
+                    f"{_names(self._layers)}. Put it above `{self._owner}`, or, if it changes observations only, "
+                    "make it a gymnasium.ObservationWrapper."
                 )
 
 

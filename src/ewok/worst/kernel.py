@@ -10,6 +10,7 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from ewok.errors import NotResetError, WrapperError, require
+from ewok.nominal.batch import take
 from ewok.nominal.generators import seeded
 from ewok.nominal.kernel import Candidates
 from ewok.nominal.layers import place_of
@@ -97,6 +98,8 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self.generator = np.random.default_rng()
         self._seam = Seam(env, type(self).__name__)
         self._critic: Critic | None = None
+        self._views: list[View] = []
+        self._drawn: Candidates | None = None
         self._ready = self._ended = False
         self._report: dict[str, Any] = {}
         self._watch = Watch()
@@ -134,8 +137,8 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     def attach(self, value: ValueFunction, views: Sequence[View] = (), scale: Any = None) -> None:
         """Score candidates by `value`, seen through `views` above this wrapper. Use `ewok.bind`."""
-        below = views_of(self._seam.layers.wrappers)
-        self._critic = Critic(value, (*below, *views), scale, self.scoring)
+        self._views = views_of(self._seam.layers.wrappers)
+        self._critic = Critic(value, (*self._views, *views), scale, self.scoring)
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         if not self._ready or self._ended:
@@ -146,7 +149,7 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             report = dict(_UNBOUND)
             self._watch.unbound_step()
         else:
-            transition = self._seam.step(action, self.num_samples, self._choose)
+            transition = self._seam.step(action, self.num_samples, self._choose, self._expected)
             report = self._report
         observation, reward, terminated, truncated, info = transition
         self._ended = bool(terminated or truncated)
@@ -162,6 +165,7 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def _choose(self, candidates: Candidates) -> int:
         """Step 4 of the paper's algorithm, on candidates drawn in step 3."""
         assert self._critic is not None
+        self._drawn = candidates
         scores = self._critic.scores(candidates)
         kappa = kappa_of_radius(scores, self._radius) if self._radius is not None else self._kappa
         assert kappa is not None
@@ -179,6 +183,14 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._watch.drawn(candidates, self.scoring)
         return index
 
+    def _expected(self) -> Any:
+        """The chosen candidate as the value saw it, which is what must come out of the wrappers below."""
+        assert self._drawn is not None
+        observations = self._drawn.observations
+        for view in self._views:
+            observations = view(observations)
+        return take(observations, self._report["index"])
+
     def _refuse_another(self, env: gym.Env[Any, Any]) -> None:
         while isinstance(env, gym.Wrapper):
             if isinstance(env, WorstKernel):
@@ -191,7 +203,7 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def __getstate__(self) -> dict[str, Any]:
         """Without the value function: a copy of it would go stale. Bind again where it is unpickled."""
         state = dict(vars(self))
-        state["_critic"] = None
+        state.update(_critic=None, _views=[], _drawn=None)
         return state
 
 
