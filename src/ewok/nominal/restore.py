@@ -34,6 +34,7 @@ class RestoreKernel:
         self._env = env
         self._saver: Saver = saver_of(env)
         self._ends: list[Any] = []
+        self._warned = False
         self._pending = Pending()
 
     def draw(self, action: Any, num: int) -> Candidates:
@@ -45,37 +46,53 @@ class RestoreKernel:
             raise WrapperError(f"{type(self._env).__name__} has no state that `StateNoise` can move.")
         running = self._generators()
         before = [state_of(generator) for generator in running]
-        start = self._save(running)
-        mode, outcomes, ends, error = self._env.render_mode, [], [], None
+        mode = self._env.render_mode
         if mode == "human":
             self._env.render_mode = None  # candidates are not shown, only the one that is kept
         try:
-            for action in actions:
-                try:
-                    outcome = self._env.step(action)
-                    if not diverged(outcome):
-                        outcomes.append(_own(outcome))
-                        ends.append(self._save(running))
-                except Exception as raised:
-                    error = raised
-                self._load(start, running)
+            outcomes, ends, error = self._step_each(actions, running)
         finally:
             if mode == "human":
                 self._env.render_mode = mode
-        if not outcomes and error is not None:
+        if error is not None and not outcomes:
             for generator, state in zip(running, before, strict=True):
                 rewind(generator, state)
             raise error
         if error is not None:
-            warnings.warn(
-                f"{len(actions) - len(outcomes)} of {len(actions)} candidates were left out, because the "
-                f"simulator raised {type(error).__name__}: {error}",
-                EwokWarning,
-                stacklevel=2,
-            )
+            self._warn_once(error)
         self._ends = ends
         self._pending.open(len(outcomes))
         return gathered(outcomes, len(actions) - len(outcomes))
+
+    def _step_each(
+        self, actions: Sequence[Any], running: list[Generator]
+    ) -> tuple[list[Transition], list[Any], Exception | None]:
+        """Where each action leads that leads anywhere, and what the simulator last raised."""
+        outcomes: list[Transition] = []
+        ends: list[Any] = []
+        error: Exception | None = None
+        start = self._save(running)
+        for action in actions:
+            try:
+                outcome = self._env.step(action)
+                if not diverged(outcome):
+                    outcomes.append(_own(outcome))
+                    ends.append(self._save(running))
+            except Exception as raised:
+                error = raised
+            finally:
+                self._load(start, running)
+        return outcomes, ends, error
+
+    def _warn_once(self, error: Exception) -> None:
+        if not self._warned:
+            self._warned = True
+            warnings.warn(
+                "candidates were left out, because the simulator raised "
+                f'{type(error).__name__}: {error}. `info["ewok"]["diverged"]` counts them.',
+                EwokWarning,
+                stacklevel=4,
+            )
 
     def commit(self, index: int) -> None:
         self._load(self._ends[self._pending.close(index)], self._generators())
