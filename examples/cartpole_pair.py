@@ -1,9 +1,9 @@
 """Train PPO on CartPole, with and without the worst kernel, and see both in worlds that shifted.
 
-    python examples/cartpole_pair.py [--steps 30000] [--seeds 3] [--out demo]
+    python examples/cartpole_pair.py [--steps 75000] [--seeds 3] [--out demo]
 
-Prints a table and draws `cartpole_pair.png`. Settings are the paper's (Table "Hyperparameters for
-training cartpole with PPO", N = 15 and kappa = 0.2), but for fewer steps and seeds.
+Prints a table and draws `cartpole_pair.png`. PPO has its library's settings; N = 15 and kappa = 0.2
+are the paper's. Three seeds show what to expect, not which is better: agents differ a lot.
 """
 
 from __future__ import annotations
@@ -25,24 +25,14 @@ import ewok
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-PPO_SETTINGS: dict[str, Any] = {
-    "n_steps": 32,
-    "batch_size": 32,
-    "n_epochs": 20,
-    "gamma": 0.98,
-    "gae_lambda": 0.98,
-    "ent_coef": 0.0,
-    "clip_range": 0.2,
-    "learning_rate": 1e-3,
-}
 METHODS = ("PPO", "PPO on WorstKernel")
 SHIFTS: dict[str, tuple[float, list[float]]] = {  # nominal value, tested values
     "cart mass": (1.0, [0.25, 1.0, 2.0, 3.0, 4.0, 5.0]),
-    "pole length": (0.5, [0.25, 0.5, 1.0, 2.0, 3.5, 5.0]),
+    "pole length": (0.5, [0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0]),
     "pole mass": (0.1, [0.1, 0.5, 1.0, 1.5, 2.0, 3.0]),
     "gravity": (9.8, [0.1, 5.0, 9.8, 15.0, 20.0, 30.0]),
 }
-EPISODES = 30
+EPISODES = 20
 
 
 def train(method: str, seed: int, num_steps: int) -> PPO:
@@ -50,7 +40,7 @@ def train(method: str, seed: int, num_steps: int) -> PPO:
     env = gym.make("ewok/NoisyCartPole-v1")
     if method == "PPO on WorstKernel":
         env = ewok.WorstKernel(env, num_samples=15, kappa=0.2)
-    model = PPO("MlpPolicy", env, seed=seed, device="cpu", **PPO_SETTINGS)
+    model = PPO("MlpPolicy", env, seed=seed, device="cpu")
     if method == "PPO on WorstKernel":
         ewok.bind(model)
     return model.learn(num_steps)
@@ -111,7 +101,7 @@ def draw(returns: dict[str, dict[str, np.ndarray]], path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--steps", type=int, default=30_000, help="training steps of each agent")
+    parser.add_argument("--steps", type=int, default=75_000, help="training steps of each agent")
     parser.add_argument("--seeds", type=int, default=3, help="agents of each kind")
     parser.add_argument("--workers", type=int, default=2, help="trainings side by side")
     parser.add_argument("--out", type=Path, default=Path("demo"), help="folder for the picture")
