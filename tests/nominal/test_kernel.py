@@ -66,12 +66,11 @@ def test_a_later_draw_replaces_one_that_was_not_committed() -> None:
 
 def test_candidates_give_transitions_as_step_does() -> None:
     first = (np.zeros(2), 1.0, False, True, {"a": 1})
-    candidates = gathered([first, (np.ones(2), 2.0, True, False, {"a": 2})], num_diverged=3)
+    candidates = gathered([first, (np.ones(2), 2.0, True, False, {"a": 2})])
     assert len(candidates) == 2
     observation, *rest = candidates.transition(0)
     np.testing.assert_array_equal(observation, np.zeros(2))
     assert rest == [1.0, False, True, {"a": 1}]
-    assert candidates.num_diverged == 3
 
 
 def test_the_nearest_registered_class_counts() -> None:

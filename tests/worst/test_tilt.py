@@ -130,10 +130,10 @@ def test_the_threshold_is_the_robust_value_dual() -> None:
 def test_index_follows_the_weights() -> None:
     tilted = tilt(np.array([0.0, 1.0, 50.0]), 1.0)
     chances = (np.arange(100_000) + 0.5) / 100_000
-    counts = np.bincount([tilted.index(chance) for chance in chances], minlength=3) / len(chances)
+    counts = np.bincount([tilted.draw(chance) for chance in chances], minlength=3) / len(chances)
     np.testing.assert_allclose(counts, tilted.weights, atol=2e-5)
-    assert tilted.index(0.0) == 0
-    assert tilt(np.array([5.0, 0.0]), 1e-9).index(0.0) == 1  # never one without weight
+    assert tilted.draw(0.0) == 0
+    assert tilt(np.array([5.0, 0.0]), 1e-9).draw(0.0) == 1  # never one without weight
 
 
 def test_golden_numbers() -> None:

@@ -56,8 +56,8 @@ class CartPoleJudge:
         return states.astype(np.float32)
 
     def terminated(self, env: Any, states: Array) -> Array:
-        fallen, outside = np.abs(states[:, 2]) > env.theta_threshold_radians, np.abs(states[:, 0]) > env.x_threshold
-        ended: Array = fallen | outside
+        size = np.abs(states)
+        ended: Array = (size[:, 0] > env.x_threshold) | (size[:, 2] > env.theta_threshold_radians)
         return ended
 
     def reward(self, env: Any, actions: Any, rewards: Any, terminated: Array) -> Array:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ewok.errors import NotResetError, require
+from ewok.errors import NotResetError
 from ewok.nominal.disturbed import require_num
 from ewok.nominal.kernel import Candidates, NominalKernel, Pending, Transition
-from ewok.nominal.physics import Physics, PhysicsSaver
-from ewok.nominal.restore import RestoreKernel, diverged, gathered, repeated
+from ewok.nominal.physics import Physics, PhysicsSaver, Threads
+from ewok.nominal.restore import RestoreKernel, finite, gathered, repeated
 from ewok.nominal.snapshot import Saver
 
 
@@ -34,7 +33,6 @@ class DmControlKernel:
         from dm_env import StepType, TimeStep
         from shimmy.utils.dm_env import dm_env_step2gym_step
 
-        require(num_threads >= 1, "num_threads", "at least 1", num_threads, "Leave it out for one thread.")
         self._error, self._types, self._time_step, self._convert = (
             PhysicsError,
             StepType,
@@ -42,7 +40,7 @@ class DmControlKernel:
             dm_env_step2gym_step,
         )
         self._env, self._control = env, env._env
-        self._threads = ThreadPoolExecutor(num_threads) if num_threads > 1 else None
+        self._threads = Threads(num_threads)
         self._model: Any = None
         self._pool: list[Any] = []
         self._kept: list[int] = []
@@ -67,20 +65,15 @@ class DmControlKernel:
             raise NotResetError("There is no state to draw from: call `reset()` before, and after the end.")
         self._fit_pool(len(actions))
         shifts = [None] * len(actions) if shift is None else list(shift)
-        run = map if self._threads is None else self._threads.map
-        errors = list(run(self._simulate, range(len(actions)), actions, shifts))
-        outcomes: list[Transition] = []
-        self._kept, self._ended = [], []
-        for index, error in enumerate(errors):
-            outcome = None if error is not None else self._judge(self._pool[index])
-            if outcome is not None and not diverged(outcome):
-                outcomes.append(outcome)
-                self._kept.append(index)
-                self._ended.append(outcome[2] or outcome[3])
-        if not outcomes:
+        errors = self._threads.each(lambda i: self._simulate(i, actions[i], shifts[i]), len(actions))
+        kept = [index for index, error in enumerate(errors) if error is None]
+        outcomes = [self._judge(self._pool[index]) for index in kept]
+        candidates, self._kept = finite(gathered(outcomes), kept, len(actions))
+        if not self._kept:
             raise next((error for error in errors if error is not None), self._error("no finite outcome"))
-        self._pending.open(len(outcomes))
-        return gathered(outcomes, len(actions) - len(outcomes))
+        self._ended = (candidates.terminated | candidates.truncated).tolist()
+        self._pending.open(len(candidates))
+        return candidates
 
     def commit(self, index: int) -> None:
         index = self._pending.close(index)
@@ -107,7 +100,7 @@ class DmControlKernel:
             physics.step(control._n_sub_steps)
             if shift is not None:
                 self._model.displace(physics.data.ptr, shift)
-                if self._model.warned(physics.data.ptr, control.physics.data.ptr):
+                if self._model.warnings(physics.data.ptr) != self._model.warnings(control.physics.data.ptr):
                     return self._error("Physics state is invalid after `StateNoise` moved it.")  # type: ignore[no-any-return]
         except self._error as error:
             return error  # type: ignore[no-any-return]

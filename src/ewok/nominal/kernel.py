@@ -21,7 +21,7 @@ Transition = tuple[Any, float, bool, bool, dict[str, Any]]
 
 
 @final
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # not frozen: one is made at every step, and freezing doubles its cost
 class Candidates:
     """N outcomes of one action, each judged on its own next state.
 

@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ewok.errors import NotResetError, require
+from ewok.errors import NotResetError
 from ewok.nominal.disturbed import require_num
 from ewok.nominal.generators import generator_of
 from ewok.nominal.kernel import Candidates, NominalKernel, Pending, Transition
-from ewok.nominal.physics import Physics, PhysicsSaver
-from ewok.nominal.restore import RestoreKernel, diverged, gathered, repeated
+from ewok.nominal.physics import Physics, PhysicsSaver, Threads
+from ewok.nominal.restore import RestoreKernel, finite, gathered, repeated
 
 if TYPE_CHECKING:
     from mujoco import MjData
@@ -48,10 +47,9 @@ class MujocoKernel:
     deterministic = True
 
     def __init__(self, env: Any, num_threads: int = 1) -> None:
-        require(num_threads >= 1, "num_threads", "at least 1", num_threads, "Leave it out for one thread.")
         self._env = env
         self._shipped = _is_shipped(env)
-        self._threads = ThreadPoolExecutor(num_threads) if num_threads > 1 and self._shipped else None
+        self._threads = Threads(num_threads)
         self._physics = Physics(env.model)
         self._pool: list[MjData] = []
         self._kept: list[int] = []
@@ -74,18 +72,20 @@ class MujocoKernel:
         if generator_of(self._env) is None:
             raise NotResetError("There is no state to draw from. Call `reset()` first.")
         self._fit_pool(len(actions))
-        ahead = self._threads is not None and len(actions) > 1
+        ahead = self._shipped and self._threads.num > 1 and len(actions) > 1
         if ahead:
             self._simulate_ahead(actions, shift)
-        outcomes: list[Transition] = []
-        self._kept, self._memories = [], []
+        self._memories = []
+        stable = self._physics.warnings(self._env.data)
+        outcomes, kept = [], []
         for index, action in enumerate(actions):
             outcome = self._step(index, action, None if shift is None else shift[index], ahead)
-            if not (diverged(outcome) or self._physics.warned(self._pool[index], self._env.data)):
+            if self._physics.warnings(self._pool[index]) == stable:
                 outcomes.append(outcome)
-                self._kept.append(index)
-        self._pending.open(len(outcomes))
-        return gathered(outcomes, len(actions) - len(outcomes))
+                kept.append(index)
+        candidates, self._kept = finite(gathered(outcomes), kept, len(actions))
+        self._pending.open(len(candidates))
+        return candidates
 
     def commit(self, index: int) -> None:
         chosen = self._kept[self._pending.close(index)]
@@ -110,8 +110,7 @@ class MujocoKernel:
             moved = None if shift is None else shift[index]
             physics.simulate(self._pool[index], actions[index], env.frame_skip, moved)
 
-        assert self._threads is not None
-        list(self._threads.map(simulate, range(len(actions))))
+        self._threads.each(simulate, len(actions))
 
     def _step(self, index: int, action: Any, shift: NDArray[np.float64] | None, ahead: bool) -> Transition:
         """The environment's own step, with the simulation diverted to the candidate's data."""

@@ -7,16 +7,43 @@ forces), which rewards and observations read; `mj_copyData` costs two microsecon
 from __future__ import annotations
 
 import copy
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ewok.errors import require
 
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
 # Large, and never moved by a task. Height fields are: some tasks grow new terrain at reset.
 _FIXED = ("mesh_", "tex_", "skin_", "flex_", "name_", "names", "text_", "paths", "bvh_", "oct_")
+
+
+@final
+class Threads:
+    """Runs one function over many candidates, side by side: one share each, for the hand-over costs as much as a step."""
+
+    def __init__(self, num_threads: int) -> None:
+        require(num_threads >= 1, "num_threads", "at least 1", num_threads, "Leave it out for one thread.")
+        self.num = num_threads
+        self._pool = ThreadPoolExecutor(num_threads) if num_threads > 1 else None
+
+    def each(self, function: Callable[[int], Any], num: int) -> list[Any]:
+        """`function(0)` to `function(num - 1)`, in this order."""
+        if self._pool is None or num == 1:
+            return [function(index) for index in range(num)]
+        results: list[Any] = [None] * num
+
+        def share(first: int) -> None:
+            for index in range(first, num, self.num):
+                results[index] = function(index)
+
+        list(self._pool.map(share, range(min(self.num, num))))
+        return results
 
 
 @final
@@ -29,7 +56,7 @@ class Physics:
         self._mujoco = mujoco
         self.model = model
         warning = mujoco.mjtWarning
-        self._bad = [warning.mjWARN_BADQPOS, warning.mjWARN_BADQVEL, warning.mjWARN_BADQACC]
+        self._bad = slice(int(warning.mjWARN_BADQPOS), int(warning.mjWARN_BADQACC) + 1)
 
     def data(self) -> MjData:
         return self._mujoco.MjData(self.model)
@@ -56,9 +83,10 @@ class Physics:
         self._mujoco.mj_forward(self.model, data)
         self._mujoco.mj_checkAcc(self.model, data)
 
-    def warned(self, after: MjData, before: MjData) -> bool:
-        """Whether the simulation became unstable: MuJoCo then resets the state, and only counts it."""
-        return any(after.warning[kind].number > before.warning[kind].number for kind in self._bad)
+    def warnings(self, data: MjData) -> bytes:
+        """How often the simulation was unstable: MuJoCo then resets the state, and only counts it."""
+        counts: bytes = data.warning.number[self._bad].tobytes()
+        return counts
 
 
 @final

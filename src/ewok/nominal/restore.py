@@ -60,9 +60,10 @@ class RestoreKernel:
             raise error
         if error is not None:
             self._warn_once(error)
-        self._ends = ends
-        self._pending.open(len(outcomes))
-        return gathered(outcomes, len(actions) - len(outcomes))
+        candidates, kept = finite(gathered(outcomes), list(range(len(outcomes))), len(actions))
+        self._ends = [ends[index] for index in kept]
+        self._pending.open(len(kept))
+        return candidates
 
     def _step_each(
         self, actions: Sequence[Any], running: list[Generator]
@@ -74,10 +75,8 @@ class RestoreKernel:
         start = self._save(running)
         for action in actions:
             try:
-                outcome = self._env.step(action)
-                if not diverged(outcome):
-                    outcomes.append(_own(outcome))
-                    ends.append(self._save(running))
+                outcomes.append(_own(self._env.step(action)))
+                ends.append(self._save(running))
             except Exception as raised:
                 error = raised
             finally:
@@ -119,11 +118,11 @@ class RestoreKernel:
             self._saver.load(self._env, saved)
 
 
-def gathered(outcomes: list[Transition], num_diverged: int = 0) -> Candidates:
+def gathered(outcomes: list[Transition]) -> Candidates:
     """Candidates from single transitions."""
     if not outcomes:
         none = np.zeros(0, dtype=bool)
-        return Candidates((), np.zeros(0), none, none, (), num_diverged)
+        return Candidates((), np.zeros(0), none, none, ())
     observations, rewards, terminated, truncated, infos = zip(*outcomes, strict=True)
     return Candidates(
         stack(observations),
@@ -131,7 +130,6 @@ def gathered(outcomes: list[Transition], num_diverged: int = 0) -> Candidates:
         np.array(terminated, dtype=bool),
         np.array(truncated, dtype=bool),
         infos,
-        num_diverged,
     )
 
 
@@ -139,13 +137,18 @@ def repeated(one: Candidates, num: int) -> Candidates:
     """The same outcome `num` times over, for a deterministic simulator."""
     if len(one) == 0:
         return replace(one, num_diverged=num)
-    rows = np.zeros(num, dtype=np.intp)
+    return _chosen(one, np.zeros(num, dtype=np.intp), 0)
+
+
+def _chosen(candidates: Candidates, rows: NDArray[np.intp], num_diverged: int) -> Candidates:
+    observations = take_rows(candidates.observations, rows) if len(candidates) else candidates.observations
     return Candidates(
-        take_rows(one.observations, rows),
-        one.rewards[rows],
-        one.terminated[rows],
-        one.truncated[rows],
-        [dict(one.infos[0]) for _ in rows],
+        observations,
+        candidates.rewards[rows],
+        candidates.terminated[rows],
+        candidates.truncated[rows],
+        [dict(candidates.infos[row]) for row in rows],
+        num_diverged,
     )
 
 
@@ -155,9 +158,17 @@ def _own(outcome: Any) -> Transition:
     return copied(observation), float(reward), bool(terminated), bool(truncated), dict(info)
 
 
-def diverged(outcome: Any) -> bool:
-    """A reward that is no number, or an observation with a NaN in it."""
-    if not np.isfinite(outcome[1]):
-        return True
-    parts = [np.asarray(leaf) for leaf in leaves(outcome[0])]
-    return any(np.issubdtype(part.dtype, np.floating) and bool(np.isnan(part).any()) for part in parts)
+def finite(candidates: Candidates, sources: list[int], asked: int) -> tuple[Candidates, list[int]]:
+    """The candidates that are numbers, with where each came from, and how many of those asked for are missing.
+
+    A reward that is not finite, or a NaN in an observation, is the mark of a simulation that diverged.
+    """
+    num = len(candidates)
+    good = np.isfinite(candidates.rewards)
+    for leaf in leaves(candidates.observations) if num else ():
+        if leaf.dtype.kind == "f":
+            good &= ~np.isnan(leaf.reshape(num, -1)).any(axis=1)
+    if np.count_nonzero(good) == num == asked:
+        return candidates, sources
+    rows = np.flatnonzero(good)
+    return _chosen(candidates, rows, asked - len(rows)), [sources[row] for row in rows]

@@ -77,17 +77,17 @@ class Seam:
 
     @property
     def layers(self) -> Layers:
-        self._build()
+        if not self._built:
+            self._build()
         return self._layers
 
     @property
     def kernel(self) -> NominalKernel:
-        self._build()
+        if not self._built:
+            self._build()
         return self._kernel
 
     def _build(self) -> None:
-        if self._built:
-            return
         self._layers = layers_of(self._env)
         refuse_breaking_wrappers(self._layers, self._owner)
         self._kernel = kernel_of(self._env)
@@ -117,7 +117,8 @@ class Seam:
         If anything raises on the way, the environment is left where it was. `expected` says what
         observation should come out; wrappers of unknown kind are held to it.
         """
-        self._build()
+        if not self._built:
+            self._build()
         self._num, self._choose = num, choose or _first
         self._committed = None
         # A noise wrapper that steps by itself is the outermost of these, and passing already.

@@ -170,7 +170,7 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         kappa = kappa_of_radius(scores, self._radius) if self._radius is not None else self._kappa
         assert kappa is not None
         tilted = tilt(scores, kappa)
-        index = tilted.index(self.generator.random())
+        index = tilted.draw(self.generator.random())
         self._report = {
             "bound": True,
             "index": index,

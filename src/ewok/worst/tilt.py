@@ -12,8 +12,7 @@ The paper's omega-hat, the mean of v, cancels when the weights are normalised.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import final
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,9 +22,7 @@ Array = NDArray[np.float64]
 _TIES = 1e-13  # values closer than this, relative to their span, count as equally bad
 
 
-@final
-@dataclass(frozen=True, slots=True, eq=False)
-class Tilted:
+class Tilted(NamedTuple):
     """Weights over N draws, and what they imply.
 
     Attributes:
@@ -38,7 +35,7 @@ class Tilted:
     kl: float
     ess: float
 
-    def index(self, chance: float) -> int:
+    def draw(self, chance: float) -> int:
         """The draw that a uniform number in [0, 1) falls on."""
         ends = np.add.accumulate(self.weights)
         return min(int(ends.searchsorted(chance * ends[-1], side="right")), len(ends) - 1)
