@@ -90,9 +90,27 @@ class AnotherReward(GoodKernel):
         return candidates
 
 
-class TooMany(GoodKernel):
+class CommitsFirst(GoodKernel):
+    """Draws well, but whatever is committed, it moves to the first candidate."""
+
     def draw(self, action: Any, num: int) -> Candidates:
-        return super().draw(action, num + 1)
+        start, outcomes, self.ends = self.env.snapshot(), [], []
+        for _ in range(num):
+            outcomes.append(self.env.step(action))
+            self.ends.append(self.env.snapshot())
+            self.env.restore(start)
+        self.left = True
+        return gathered(outcomes)
+
+    def commit(self, index: int) -> None:
+        super().commit(index)
+        self.env.restore(self.ends[0])
+
+
+class Windy(Line):
+    def step(self, action: int) -> Any:
+        self.velocity += float(self.np_random.normal())
+        return super().step(action)
 
 
 def test_sound_ones_pass() -> None:
@@ -113,11 +131,11 @@ def test_a_forgetful_snapshot_fails() -> None:
         (CommitsNothing, "differs from the untouched twin's at step 2"),
         (AnotherReward, "reward differs .* at step 1, candidate 0 of 5 committed"),
         (CommitsTwice, r"`commit\(0\)` was accepted a second time"),
-        (TooMany, "returned parts of sizes"),
+        (CommitsFirst, "commit.* leads where"),
     ],
 )
 def test_broken_kernels_fail(kernel: Any, message: str) -> None:
-    class Mine(Line): ...
+    class Mine(Windy if kernel is CommitsFirst else Line): ...  # type: ignore[misc]
 
     ewok.register_kernel(Mine, kernel)
     with pytest.raises(CheckError, match=message):

@@ -16,6 +16,7 @@ from gymnasium.spaces import Discrete
 
 from ewok.errors import CheckError, KernelError, SnapshotError
 from ewok.nominal.batch import leaves, same
+from ewok.nominal.copying import first_difference
 from ewok.nominal.generators import generator_of, rewind, state_of
 from ewok.nominal.kernel import Candidates, SteerableKernel, Transition
 from ewok.nominal.layers import layers_of
@@ -98,7 +99,7 @@ def check_kernel(
 
 
 def _check_later_candidate(env: Environment, twin: Environment, seam: Seam, num: int, seed: int) -> None:
-    """After committing a candidate other than the first, the simulator is all there."""
+    """After committing a candidate other than the first, the simulator is all there, and there only."""
     try:
         snapshot(env)
     except SnapshotError:
@@ -107,12 +108,21 @@ def _check_later_candidate(env: Environment, twin: Environment, seam: Seam, num:
     env.reset(seed=seed)
     twin.reset(seed=seed)
     for step in range(20):
-        index = (step + 1) % num
-        *_, terminated, truncated, _ = seam.step(actions.sample(), num, _always(index))
+        action, before = actions.sample(), snapshot(env)
+        places, seen = [], []
+        for index in (0, (step + 1) % num):  # the second is where it stays
+            restore(env, before)
+            drawn: list[Candidates] = []
+            *_, terminated, truncated, _ = seam.step(action, num, _always(index, drawn))
+            places.append(snapshot(env).simulator)
+            seen.append(drawn[0].transition(index)[0])
+        if not same(seen[0], seen[1]) and first_difference(places[0], places[1], trust=False) is None:
+            _fail(f"`commit({(step + 1) % num})` leads where `commit(0)` leads, though their observations differ")
         if terminated or truncated:
             env.reset()
         restore(twin, snapshot(env))
-        if _compare_step(env.step, twin, actions.sample(), f"the step after candidate {index} was committed"):
+        where = f"the step after candidate {(step + 1) % num} was committed"
+        if _compare_step(env.step, twin, actions.sample(), where):
             env.reset()
 
 
@@ -140,8 +150,15 @@ def _check_commits(env: Environment, seam: Seam, num: int, seed: int) -> None:
         _fail(f"`commit({index})` was accepted {why}; raise `ewok.errors.KernelError` there")
 
 
-def _always(index: int) -> Callable[[Candidates], int]:
-    return lambda candidates: index
+def _always(index: int, drawn: list[Candidates] | None = None) -> Callable[[Candidates], int]:
+    """Chooses one candidate, and keeps the draw where it is asked to."""
+
+    def choose(candidates: Candidates) -> int:
+        if drawn is not None:
+            drawn.append(candidates)
+        return min(index, len(candidates) - 1)
+
+    return choose
 
 
 def _draw_and_abandon(seam: Seam, action: Any, num: int) -> None:

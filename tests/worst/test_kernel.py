@@ -412,7 +412,7 @@ def test_spec_rebuilds_it_without_the_value() -> None:
     assert isinstance(again, ewok.WorstKernel)
     assert str(again) == str(env)
     assert (again.num_samples, again.kappa, again.radius) == (7, None, 0.4)
-    assert again.scoring == env.scoring
+    assert (again.discount, again.terminal_value) == (0.9, None)
     assert not again.bound
     assert "value" not in env.spec.additional_wrappers[-1].kwargs  # type: ignore[union-attr,operator]
     assert gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json())).num_samples == 7  # type: ignore
@@ -493,7 +493,7 @@ def test_bad_arguments(options: dict[str, Any], message: str) -> None:
 
 def test_stepping_before_reset_and_after_the_end() -> None:
     env = bound(Lottery([1.0], ends=[True]))
-    with pytest.raises(NotResetError, match=r"before the first `reset\(\)`"):
+    with pytest.raises(NotResetError, match=r"before `reset\(\)`"):
         env.step(0)
     env.reset(seed=0)
     env.step(0)

@@ -14,7 +14,7 @@ def stack(rows: Sequence[Any]) -> Any:
     first = rows[0]
     if isinstance(first, dict):
         return {key: stack([row[key] for row in rows]) for key in first}
-    if isinstance(first, tuple):
+    if isinstance(first, tuple) and all(len(row) == len(first) for row in rows):
         return tuple(stack([row[i] for row in rows]) for i in range(len(first)))
     if isinstance(first, np.ndarray | np.generic | int | float | bool):
         return np.array(rows)

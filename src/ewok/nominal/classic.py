@@ -136,7 +136,8 @@ class ContinuousMountainCarJudge:
         """The simulator's own arithmetic, in its own precisions, for many actions at once."""
         position, velocity = env.state
         pull = 0.0025 * np.cos(np.float64(3 * position))
-        velocities = velocity + (actions[:, 0] * env.power - float(pull))
+        forces = np.clip(actions[:, 0], env.min_action, env.max_action)
+        velocities = velocity + (forces * env.power - float(pull))
         velocities = np.clip(velocities, -env.max_speed, env.max_speed)
         positions = np.clip(position + velocities, env.min_position, env.max_position)
         velocities = np.where((positions == env.min_position) & (velocities < 0), 0.0, velocities)
@@ -204,6 +205,7 @@ class ClassicKernel:
         env, judge = self._env, self._judge
         if vars(env).get("state") is None:
             raise NotResetError("There is no state to draw from. Call `reset()` first.")
+        self._pending.drop()
         self._start = {name: vars(env)[name] for name in judge.moving}
         num, first = len(actions), actions[0]
         # An array makes its rows as they are asked for, so only of a list are identities worth comparing.
@@ -221,6 +223,9 @@ class ClassicKernel:
         self._states, self._actions, self._terminated = states, actions, candidates.terminated
         self._pending.open(num)
         return candidates
+
+    def abandon(self) -> None:
+        self._pending.drop()
 
     def commit(self, index: int) -> None:
         index = self._pending.close(index)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -41,13 +42,17 @@ class CopySaver:
         return self._copy_out(env, share)
 
     def load(self, env: gym.Env[Any, Any], saved: dict[str, Any], share: Sequence[Generator] = ()) -> None:
-        memo = _memo(env, share)
+        memo = _memo(env, share) | _screens_in(saved)
         memo[id(_ITSELF)] = env
         _put_back(env, copy.deepcopy(saved, memo))
 
     def _copy_out(self, env: gym.Env[Any, Any], share: Sequence[Generator]) -> dict[str, Any]:
         memo = _memo(env, share)
         memo[id(env)] = _ITSELF
+        try:
+            return copy.deepcopy(vars(env), dict(memo))
+        except Exception:
+            memo.update(_screens_in(env))  # once rendered: a screen cannot be copied, and need not be
         try:
             return copy.deepcopy(vars(env), memo)
         except Exception as error:
@@ -57,7 +62,7 @@ class CopySaver:
         """Step copies for a while, beside the original, and compare."""
         original = dict(vars(env))
         saved = self._copy_out(env, ())
-        difference = _first_difference(original, saved, env)
+        difference = first_difference(original, saved, skip=env)
         if difference is not None:
             raise _cannot_save(env, f"its copy starts elsewhere (see `{difference}`)")
         try:
@@ -71,7 +76,8 @@ class CopySaver:
         except SnapshotError:
             raise
         except Exception as error:
-            raise _cannot_save(env, f"a copy cannot be stepped ({type(error).__name__}: {error})") from error
+            reason = f"a copy cannot be stepped ({type(error).__name__}: {error}; was it reset?)"
+            raise _cannot_save(env, reason) from error
         finally:
             _put_back(env, original)
         if not same(first, second):
@@ -85,6 +91,25 @@ def _memo(env: gym.Env[Any, Any], share: Sequence[Generator]) -> dict[int, Any]:
     """What copies share with the original: what never changes, and the generators in `share`."""
     kept = [env.spec, vars(env).get("action_space"), vars(env).get("observation_space"), env.metadata]
     return {id(part): part for part in [*kept, *share] if part is not None}
+
+
+def _screens_in(root: Any) -> dict[int, Any]:
+    """The windows, surfaces and clocks of pygame reachable from `root`, if it was ever loaded."""
+    if "pygame" not in sys.modules:
+        return {}
+    found: dict[int, Any] = {}
+    seen: set[int] = set()
+    waiting = [root]
+    while waiting:
+        value = waiting.pop()
+        if id(value) in seen:
+            continue
+        seen.add(id(value))
+        if any(cls.__module__.partition(".")[0] == "pygame" for cls in type(value).__mro__):
+            found[id(value)] = value
+        else:
+            waiting.extend(part for _, part in parts(value))
+    return found
 
 
 def _put_back(env: gym.Env[Any, Any], attributes: dict[str, Any]) -> None:
@@ -107,13 +132,16 @@ def _walk(env: gym.Env[Any, Any]) -> list[Any]:
     return steps
 
 
-def _first_difference(original: Any, copied: Any, env: gym.Env[Any, Any]) -> str | None:
-    """Where a copy holds other numbers than the original; a constructor run again would show here."""
-    seen: set[int] = {id(env)}
+def first_difference(original: Any, copied: Any, skip: Any = None, trust: bool = True) -> str | None:
+    """Where two structures hold other numbers; in a copy that is none, a constructor run again would show here.
+
+    Objects that cannot be looked into count as equal with `trust`, else as different.
+    """
+    seen: set[int] = {id(skip)}
     waiting = [("", original, copied)]
     while waiting:
         path, one, other = waiting.pop()
-        if id(one) in seen or one is other:
+        if one is other or id(one) in seen:
             continue
         seen.add(id(one))
         if type(one) is not type(other):
@@ -122,7 +150,11 @@ def _first_difference(original: Any, copied: Any, env: gym.Env[Any, Any]) -> str
             if not (same(one, other) or (isinstance(one, np.ndarray) and one.dtype == object)):
                 return path
             continue
+        if hasattr(one, "qpos") and not (same(one.qpos, other.qpos) and same(one.qvel, other.qvel)):
+            return f"{path}.qpos"  # MuJoCo's data, which has no parts to walk through
         there = dict(parts(other))
+        if not (trust or there or isinstance(one, dict | list | tuple | type(None))):
+            return path
         for name, part in parts(one):
             if name not in there:
                 return f"{path}.{name}"

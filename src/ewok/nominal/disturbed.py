@@ -54,6 +54,10 @@ class DisturbedKernel:
     def commit(self, index: int) -> None:
         self._kernel.commit(index)
 
+    def abandon(self) -> None:
+        """The simulator's part of it; the noise wrappers' generators are theirs to rewind."""
+        self._kernel.abandon()
+
 
 def disturbed(kernel: NominalKernel, layers: Layers) -> NominalKernel:
     """`kernel` with the noise wrappers of `layers` in it, if there are any."""

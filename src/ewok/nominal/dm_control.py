@@ -63,6 +63,7 @@ class DmControlKernel:
     def draw_each(self, actions: Sequence[Any], shift: NDArray[np.float64] | None) -> Candidates:
         if self._control._reset_next_step:
             raise NotResetError("There is no state to draw from: call `reset()` before, and after the end.")
+        self._pending.drop()
         self._fit_pool(len(actions))
         shifts = [None] * len(actions) if shift is None else list(shift)
         errors = self._threads.each(lambda i: self._simulate(i, actions[i], shifts[i]), len(actions))
@@ -70,10 +71,13 @@ class DmControlKernel:
         outcomes = [self._judge(self._pool[index]) for index in kept]
         candidates, self._kept = finite(gathered(outcomes), kept, len(actions))
         if not self._kept:
-            raise next((error for error in errors if error is not None), self._error("no finite outcome"))
+            raise next((error for error in errors if error is not None), self._error("no outcome is finite"))
         self._ended = (candidates.terminated | candidates.truncated).tolist()
         self._pending.open(len(candidates))
         return candidates
+
+    def abandon(self) -> None:
+        self._pending.drop()
 
     def commit(self, index: int) -> None:
         index = self._pending.close(index)
@@ -129,8 +133,9 @@ def _flattened(observation: Any) -> Any:
 
 
 def dm_control_kernel(env: Any) -> NominalKernel:
-    """Pooled physics for the suite; tasks of dm_control's composer are copied."""
-    return DmControlKernel(env) if _is_suite(env) else RestoreKernel(env)
+    """Pooled physics for the suite's own tasks; others may remember, or draw, while they judge a step."""
+    own = _is_suite(env) and type(env._env.task).__module__.startswith("dm_control.suite.")
+    return DmControlKernel(env) if own else RestoreKernel(env)
 
 
 def dm_control_saver(env: Any) -> Saver | None:

@@ -14,8 +14,8 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from ewok.errors import KernelError
-from ewok.nominal.batch import take
+from ewok.errors import KernelError, require
+from ewok.nominal.batch import leaves, take
 
 Transition = tuple[Any, float, bool, bool, dict[str, Any]]
 
@@ -92,6 +92,10 @@ class SteerableKernel(NominalKernel, Protocol):
     @property
     def deterministic(self) -> bool: ...
 
+    def abandon(self) -> None:
+        """Take the latest draw back: no candidate of it can be committed, generators are where they were."""
+        ...
+
     def draw_each(self, actions: Sequence[Any], shift: NDArray[np.float64] | None) -> Candidates:
         """Draw one candidate per action, each moved by its row of `shift` (N, state_size)."""
         ...
@@ -115,6 +119,10 @@ def register_kernel(env_cls: type | str, factory: KernelFactory) -> None:
         ...     def commit(self, index): ...
         >>> ewok.register_kernel(MyEnv, MyKernel)
     """
+    named = isinstance(env_cls, str) and ":" in env_cls
+    remedy = "Call ewok.register_kernel(MyEnv, MyKernel)."
+    require(isinstance(env_cls, type) or named, "env_cls", 'a class, or text "module:Class"', env_cls, remedy)
+    require(callable(factory), "factory", "a callable that takes an environment", factory, remedy)
     _FACTORIES[env_cls] = factory
 
 
@@ -127,6 +135,26 @@ def registered_factory(env: gym.Env[Any, Any]) -> KernelFactory | None:
     return None
 
 
+def require_sound(candidates: Any, kernel: NominalKernel, num: int) -> None:
+    """Say what is wrong with a draw of a kernel written elsewhere."""
+    name = type(kernel).__name__
+    if not isinstance(candidates, Candidates):
+        raise KernelError(
+            f"`{name}.draw` must return `ewok.Candidates`, but it returned a {type(candidates).__name__}."
+        )
+    for part in ("rewards", "terminated", "truncated"):
+        if not isinstance(getattr(candidates, part), np.ndarray):
+            setattr(candidates, part, np.asarray(getattr(candidates, part)))
+    parts = (candidates.rewards, candidates.terminated, candidates.truncated, candidates.infos)
+    sizes = [np.shape(part)[0] if np.ndim(part) else 0 for part in parts[:3]] + [len(parts[3])]
+    sizes += [len(leaf) for leaf in leaves(candidates.observations)] if sizes[0] else []
+    if len(set(sizes)) != 1 or sizes[0] > num:
+        raise KernelError(
+            f"`{name}.draw` must return {num} candidates, or fewer where some diverged, each with an observation, "
+            f"reward, terminated, truncated and info, but the parts have sizes {sizes}."
+        )
+
+
 @final
 class Pending:
     """How many candidates of the latest draw still wait for `commit`."""
@@ -136,6 +164,10 @@ class Pending:
 
     def open(self, num: int) -> None:
         self._num = num
+
+    def drop(self) -> None:
+        """There is no draw any more: a new one begins, or the latest is taken back."""
+        self._num = None
 
     def close(self, index: int) -> int:
         """Check `index` against the latest draw, and end that draw."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final, runtime_checkable
@@ -14,12 +16,15 @@ from numpy.typing import NDArray
 from ewok.errors import WrapperError
 from ewok.nominal.kernel import registered_factory
 
+_Wrapper = gym.Wrapper[Any, Any, Any, Any]
+
 
 @runtime_checkable
 class ActionDisturbance(Protocol):
     """A noise wrapper that gives every candidate an action of its own."""
 
     passing: bool
+    received: Any
     generator: np.random.Generator
 
     def disturb(self, actions: Sequence[Any]) -> Sequence[Any]: ...
@@ -37,20 +42,11 @@ class StateDisturbance(Protocol):
 
 Disturbance = ActionDisturbance | StateDisturbance
 
-# Step, reward and termination go through these untouched, and they count one step per step.
-_TRANSPARENT = (
-    gw.TimeLimit,
-    gw.OrderEnforcing,
-    gw.PassiveEnvChecker,
-    gw.RecordEpisodeStatistics,
-    gw.RecordVideo,
-    gw.RenderCollection,
-    gw.HumanRendering,
-)
-
 _REPEATS = "repeats actions, so one step would be several draws"
 _REWARDS = "changes the reward, which is the simulator's to give"
 _RESETS = "resets inside a step, where there is nothing to draw"
+_SHOWS = "shows the simulator, which has not moved while candidates are looked at"
+_CONVERTS = "gives observations to the agent as another library's arrays"
 
 _REFUSED: dict[str, str] = {
     "gymnasium.wrappers.stateful_action:RepeatAction": _REPEATS,
@@ -59,6 +55,8 @@ _REFUSED: dict[str, str] = {
     "gymnasium.wrappers.stateful_reward:NormalizeReward": _REWARDS,
     "gymnasium.core:RewardWrapper": _REWARDS,
     "gymnasium.wrappers.common:Autoreset": _RESETS,
+    "gymnasium.wrappers.transform_observation:AddRenderObservation": _SHOWS,
+    "gymnasium.wrappers.array_conversion:ArrayConversion": _CONVERTS,
     "stable_baselines3.common.atari_wrappers:MaxAndSkipEnv": _REPEATS,
     "stable_baselines3.common.atari_wrappers:EpisodicLifeEnv": "changes when episodes end",
 }
@@ -69,7 +67,7 @@ _REFUSED: dict[str, str] = {
 class Layers:
     """The wrappers from one environment down to its simulator, outermost first."""
 
-    wrappers: tuple[gym.Wrapper[Any, Any, Any, Any], ...]
+    wrappers: tuple[_Wrapper, ...]
     simulator: gym.Env[Any, Any]
 
     @property
@@ -77,7 +75,7 @@ class Layers:
         return [w for w in self.wrappers if isinstance(w, ActionDisturbance | StateDisturbance)]
 
     @property
-    def between(self) -> list[gym.Wrapper[Any, Any, Any, Any]]:
+    def between(self) -> list[_Wrapper]:
         """The wrappers that are not ours: a step passes through each of them once."""
         return [w for w in self.wrappers if not isinstance(w, ActionDisturbance | StateDisturbance)]
 
@@ -91,15 +89,20 @@ class Layers:
         return [w for w in below if isinstance(w, ActionDisturbance | gym.ActionWrapper)]
 
     @property
-    def opaque(self) -> list[gym.Wrapper[Any, Any, Any, Any]]:
-        """Wrappers that may do anything in `step`; what they did is looked at afterwards."""
-        known = (*_TRANSPARENT, gym.ActionWrapper, gym.ObservationWrapper, gw.FrameStackObservation)
-        return [w for w in self.between if not isinstance(w, known) and type(w).step is not gym.Wrapper.step]
+    def watched(self) -> list[_Wrapper]:
+        """Wrappers from elsewhere, which may do anything; what they made of a step is looked at afterwards."""
+        harmless = (gym.Wrapper.step, gym.ActionWrapper.step)
+        return [w for w in self.between if is_foreign(w) and type(w).step not in harmless]
+
+
+def is_foreign(wrapper: _Wrapper) -> bool:
+    """Whether its class is neither Gymnasium's own nor ours."""
+    return type(wrapper).__module__.partition(".")[0] not in ("gymnasium", "ewok")
 
 
 def layers_of(env: gym.Env[Any, Any]) -> Layers:
     """Walk down from `env` to the simulator: the first layer a kernel was registered for, or the last."""
-    found: list[gym.Wrapper[Any, Any, Any, Any]] = []
+    found: list[_Wrapper] = []
     layer = env
     while isinstance(layer, gym.Wrapper) and registered_factory(layer) is None:
         found.append(layer)
@@ -113,10 +116,13 @@ def refuse_breaking_wrappers(layers: Layers, owner: str) -> None:
         reason = refusal(wrapper)
         if reason is not None:
             name = type(wrapper).__name__
-            raise WrapperError(
-                f"`{name}` {reason}, so it must not stand between `{owner}` and the simulator. "
-                f"Put it above instead: {name}({owner}(env, ...), ...)."
-            )
+            remedy = f"Put it above instead: {name}({owner}(env, ...), ...)."
+            if isinstance(wrapper, gw.AtariPreprocessing | gw.AddRenderObservation):
+                remedy = (
+                    "Use what needs no look at the simulator: the simulator's own frameskip and observation type, and "
+                    "gymnasium.wrappers.GrayscaleObservation, ResizeObservation and FrameStackObservation."
+                )
+            raise WrapperError(f"`{name}` {reason}, so it must not stand between `{owner}` and the simulator. {remedy}")
     for wrapper in layers.action_path:
         if isinstance(wrapper, gw.StickyAction):
             raise WrapperError(
@@ -125,15 +131,24 @@ def refuse_breaking_wrappers(layers: Layers, owner: str) -> None:
             )
 
 
-def refusal(wrapper: gym.Wrapper[Any, Any, Any, Any]) -> str | None:
+def refusal(wrapper: _Wrapper) -> str | None:
     """Why this wrapper would break the draw, or None where it would not."""
     for cls in type(wrapper).__mro__:
         reason = _REFUSED.get(f"{cls.__module__}:{cls.__qualname__}")
         if reason is not None:
-            if isinstance(wrapper, gw.AtariPreprocessing) and wrapper.frame_skip == 1:
-                return "changes when episodes end" if wrapper.terminal_on_life_loss else None
             return reason
     return None
+
+
+def memory_of(wrapper: _Wrapper) -> dict[str, Any]:
+    """What a wrapper holds, with containers of their own, to put it back by `put_back`."""
+    containers = (list, dict, set, deque, np.ndarray)
+    return {name: copy.copy(value) if isinstance(value, containers) else value for name, value in vars(wrapper).items()}
+
+
+def put_back(wrapper: _Wrapper, memory: dict[str, Any]) -> None:
+    vars(wrapper).clear()
+    vars(wrapper).update(memory)
 
 
 def place_of(env: gym.Env[Any, Any]) -> int:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ewok.errors import NotResetError
+from ewok.nominal.batch import copied
 from ewok.nominal.disturbed import require_num
 from ewok.nominal.generators import generator_of
 from ewok.nominal.kernel import Candidates, NominalKernel, Pending, Transition
@@ -31,10 +32,12 @@ _HOOK = "_step_mujoco_simulation"
 class MujocoKernel:
     """Candidates of one `gymnasium.envs.mujoco.MujocoEnv`.
 
+    For environments whose `step` simulates once, with the action as the control, and changes nothing
+    but the physics: those that Gymnasium ships. Register it for a class of your own that does the same.
+
     Args:
         env: the simulator, without wrappers.
-        num_threads: how many threads simulate candidates side by side; only for the environments
-            that Gymnasium ships, whose actions are their controls.
+        num_threads: how many threads simulate candidates side by side.
 
     Example:
         >>> from functools import partial
@@ -48,12 +51,10 @@ class MujocoKernel:
 
     def __init__(self, env: Any, num_threads: int = 1) -> None:
         self._env = env
-        self._shipped = _is_shipped(env)
         self._threads = Threads(num_threads)
         self._physics = Physics(env.model)
         self._pool: list[MjData] = []
         self._kept: list[int] = []
-        self._memories: list[dict[str, Any]] = []
         self._pending = Pending()
 
     @property
@@ -71,27 +72,33 @@ class MujocoKernel:
     def draw_each(self, actions: Sequence[Any], shift: NDArray[np.float64] | None) -> Candidates:
         if generator_of(self._env) is None:
             raise NotResetError("There is no state to draw from. Call `reset()` first.")
+        self._pending.drop()
         self._fit_pool(len(actions))
-        ahead = self._shipped and self._threads.num > 1 and len(actions) > 1
+        ahead = self._threads.num > 1 and len(actions) > 1
         if ahead:
             self._simulate_ahead(actions, shift)
-        self._memories = []
         stable = self._physics.warnings(self._env.data)
-        outcomes, kept = [], []
+        outcomes, kept, error = [], [], None
         for index, action in enumerate(actions):
-            outcome = self._step(index, action, None if shift is None else shift[index], ahead)
+            try:
+                outcome = self._step(index, action, None if shift is None else shift[index], ahead)
+            except Exception as raised:
+                error = raised
+                continue
             if self._physics.warnings(self._pool[index]) == stable:
                 outcomes.append(outcome)
                 kept.append(index)
+        if error is not None and not outcomes:
+            raise error
         candidates, self._kept = finite(gathered(outcomes), kept, len(actions))
         self._pending.open(len(candidates))
         return candidates
 
+    def abandon(self) -> None:
+        self._pending.drop()
+
     def commit(self, index: int) -> None:
-        chosen = self._kept[self._pending.close(index)]
-        self._physics.copy(self._env.data, self._pool[chosen])
-        if self._memories:
-            vars(self._env).update(self._memories[chosen])
+        self._physics.copy(self._env.data, self._pool[self._kept[self._pending.close(index)]])
         if self._env.render_mode == "human":
             self._env.render()
 
@@ -124,21 +131,17 @@ class MujocoKernel:
                 physics.simulate(target, control, num_frames, shift)
             env.data = target
 
-        memory = {} if self._shipped else memory_of(env)
         vars(env)[_HOOK] = simulate
         if mode == "human":
             env.render_mode = None  # candidates are not shown, only the one that is kept
         try:
             observation, reward, terminated, truncated, info = env.step(action)
-            if not self._shipped:
-                self._memories.append(memory_of(env))
         finally:
             del vars(env)[_HOOK]
             env.data = original
-            vars(env).update(memory)
             if mode == "human":
                 env.render_mode = mode
-        return np.array(observation), float(reward), bool(terminated), bool(truncated), info
+        return copied(observation), float(reward), bool(terminated), bool(truncated), info
 
 
 _STRUCTURE = frozenset(
@@ -152,16 +155,10 @@ def memory_of(env: Any) -> dict[str, Any]:
     return {name: copy.deepcopy(value) for name, value in vars(env).items() if name not in _STRUCTURE}
 
 
-def _is_shipped(env: Any) -> bool:
-    return type(env).__module__.startswith("gymnasium.envs.mujoco.")
-
-
 def mujoco_kernel(env: Any) -> NominalKernel:
-    """Pooled data, unless the environment simulates in a way of its own."""
-    from gymnasium.envs.mujoco import MujocoEnv
-
-    own = [name for name in (_HOOK, "do_simulation") if getattr(type(env), name) is not getattr(MujocoEnv, name)]
-    return RestoreKernel(env) if own else MujocoKernel(env)
+    """Pooled data for the environments that Gymnasium ships; a subclass may do anything in its step."""
+    shipped = type(env).__module__.startswith("gymnasium.envs.mujoco.")
+    return MujocoKernel(env) if shipped else RestoreKernel(env)
 
 
 @final

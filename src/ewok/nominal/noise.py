@@ -29,8 +29,21 @@ class _Noise(gym.Wrapper[Any, Any, Any, Any]):
 
     def __init__(self, env: gym.Env[Any, Any]) -> None:
         super().__init__(env)
+        self._refuse_above_resampling(env)
         self.generator = np.random.default_rng()
         self.passing = False
+
+    def _refuse_above_resampling(self, layer: gym.Env[Any, Any]) -> None:
+        """Noise is part of the nominal kernel, so it must be drawn before one of the candidates is chosen."""
+        name = type(self).__name__
+        while isinstance(layer, gym.Wrapper):
+            if getattr(type(layer), "resamples", False):
+                kernel = type(layer).__name__
+                raise WrapperError(
+                    f"`{name}` must stand beneath `{kernel}`, where every candidate has its own draw of it, but it "
+                    f"is put above. Wrap the other way round: {kernel}({name}(env, ...), ...)."
+                )
+            layer = layer.env
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         if seed is not None:
@@ -92,7 +105,7 @@ class StateNoise(_Gaussian, RecordConstructorArgs):
         mean: ArrayLike = 0.0,
         indices: Sequence[int] | None = None,
     ) -> None:
-        RecordConstructorArgs.__init__(self, std=std, mean=mean, indices=indices)
+        RecordConstructorArgs.__init__(self, std=_plain(std), mean=_plain(mean), indices=_plain(indices))
         size = self._state_size = _state_size(env)
         chosen = np.arange(size) if indices is None else np.asarray(indices)
         require(
@@ -134,7 +147,7 @@ class ActionNoise(_Gaussian, RecordConstructorArgs):
     """
 
     def __init__(self, env: gym.Env[Any, Any], std: ArrayLike, mean: ArrayLike = 0.0) -> None:
-        RecordConstructorArgs.__init__(self, std=std, mean=mean)
+        RecordConstructorArgs.__init__(self, std=_plain(std), mean=_plain(mean))
         space = env.action_space
         if not isinstance(space, Box) or not np.issubdtype(space.dtype, np.floating):
             raise WrapperError(
@@ -188,7 +201,8 @@ class RandomAction(_Noise, RecordConstructorArgs):
 
     @probability.setter
     def probability(self, probability: float) -> None:
-        valid = np.ndim(probability) == 0 and 0.0 <= probability <= 1.0
+        number = isinstance(probability, int | float | np.integer | np.floating)
+        valid = number and 0.0 <= float(probability) <= 1.0
         require(valid, "probability", "between 0 and 1", probability, "Use 0 for no noise.")
         self._probability = float(probability)
 
@@ -218,6 +232,11 @@ def _state_size(env: gym.Env[Any, Any]) -> int:
             "elsewhere use `ActionNoise` or `RandomAction`, or register a kernel with a `state_size`."
         )
     return size
+
+
+def _plain(value: Any) -> Any:
+    """As a spec can write it down."""
+    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _slice(indices: NDArray[np.int64]) -> slice | NDArray[np.int64]:

@@ -25,7 +25,7 @@ _FIXED = ("mesh_", "tex_", "skin_", "flex_", "name_", "names", "text_", "paths",
 
 @final
 class Threads:
-    """Runs one function over many candidates, side by side: one share each, for the hand-over costs as much as a step."""
+    """Runs one function over many candidates side by side, a share each: handing over costs as much as a step."""
 
     def __init__(self, num_threads: int) -> None:
         require(num_threads >= 1, "num_threads", "at least 1", num_threads, "Leave it out for one thread.")
@@ -91,32 +91,40 @@ class Physics:
 
 @final
 class PhysicsSaver:
-    """Saves the data and the numbers of the model, which some tasks change at reset."""
+    """Saves the data and all numbers of the model and its options: some tasks change them at reset."""
 
-    def save(self, model: MjModel, data: MjData) -> tuple[MjData, dict[str, NDArray[Any]]]:
-        numbers = {name: np.array(getattr(model, name)) for name in _number_names(model)}
-        return copy.copy(data), numbers | {"gravity": model.opt.gravity.copy()}
+    def save(self, model: MjModel, data: MjData) -> tuple[MjData, dict[str, Any]]:
+        return copy.copy(data), {name: _copied(_get(model, name)) for name in _number_names(model)}
 
-    def load(self, model: MjModel, data: MjData, saved: tuple[MjData, dict[str, NDArray[Any]]]) -> None:
+    def load(self, model: MjModel, data: MjData, saved: tuple[MjData, dict[str, Any]]) -> None:
         source, numbers = saved
-        for name in _number_names(model):
-            np.copyto(getattr(model, name), numbers[name])
-        np.copyto(model.opt.gravity, numbers["gravity"])
+        for name, number in numbers.items():
+            current = _get(model, name)
+            if isinstance(current, np.ndarray):
+                np.copyto(current, number)
+            elif current != number:
+                setattr(model.opt, name.removeprefix(_OPTION), number)
         Physics(model).copy(data, source)
 
 
+_OPTION = "opt."
 _NUMBER_NAMES: dict[type, list[str]] = {}
 
 
+def _get(model: MjModel, name: str) -> Any:
+    return getattr(model.opt, name.removeprefix(_OPTION)) if name.startswith(_OPTION) else getattr(model, name)
+
+
+def _copied(number: Any) -> Any:
+    return number.copy() if isinstance(number, np.ndarray) else number
+
+
 def _number_names(model: MjModel) -> list[str]:
-    """The attributes of a model that are arrays of floats."""
+    """The attributes of a model that are arrays of numbers, and those of its options."""
     names = _NUMBER_NAMES.get(type(model))
     if names is None:
-        names = _NUMBER_NAMES[type(model)] = [
-            name
-            for name in dir(model)
-            if not name.startswith(("_", *_FIXED))
-            and isinstance(getattr(model, name), np.ndarray)
-            and np.issubdtype(getattr(model, name).dtype, np.floating)
-        ]
+        arrays = [n for n in dir(model) if not n.startswith(("_", *_FIXED)) and isinstance(_get(model, n), np.ndarray)]
+        options = [_OPTION + n for n in dir(model.opt) if not n.startswith("_")]
+        options = [n for n in options if isinstance(_get(model, n), np.ndarray | int | float)]
+        names = _NUMBER_NAMES[type(model)] = arrays + options
     return names

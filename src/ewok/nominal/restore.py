@@ -11,13 +11,13 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from ewok.errors import EwokWarning, WrapperError
+from ewok.errors import EwokWarning, NotResetError, WrapperError
 from ewok.nominal.batch import copied, leaves, stack, take_rows
 from ewok.nominal.copying import CopySaver
 from ewok.nominal.disturbed import require_num
 from ewok.nominal.generators import Generator, generators_in, rewind, state_of
 from ewok.nominal.kernel import Candidates, Pending, Transition
-from ewok.nominal.snapshot import Saver, saver_of
+from ewok.nominal.snapshot import AttributeSaver, Saver, saver_of
 
 
 @final
@@ -34,6 +34,7 @@ class RestoreKernel:
         self._env = env
         self._saver: Saver = saver_of(env)
         self._ends: list[Any] = []
+        self._before: list[tuple[Generator, Any]] = []
         self._warned = False
         self._pending = Pending()
 
@@ -44,8 +45,11 @@ class RestoreKernel:
     def draw_each(self, actions: Sequence[Any], shift: NDArray[np.float64] | None) -> Candidates:
         if shift is not None:
             raise WrapperError(f"{type(self._env).__name__} has no state that `StateNoise` can move.")
+        if isinstance(self._saver, AttributeSaver) and not self._saver.holds(self._env):
+            raise NotResetError("There is no state to draw from. Call `reset()` first.")
+        self._pending.drop()
         running = self._generators()
-        before = [state_of(generator) for generator in running]
+        self._before = [(generator, state_of(generator)) for generator in running]
         mode = self._env.render_mode
         if mode == "human":
             self._env.render_mode = None  # candidates are not shown, only the one that is kept
@@ -55,8 +59,7 @@ class RestoreKernel:
             if mode == "human":
                 self._env.render_mode = mode
         if error is not None and not outcomes:
-            for generator, state in zip(running, before, strict=True):
-                rewind(generator, state)
+            self.abandon()
             raise error
         if error is not None:
             self._warn_once(error)
@@ -75,13 +78,21 @@ class RestoreKernel:
         start = self._save(running)
         for action in actions:
             try:
-                outcomes.append(_own(self._env.step(action)))
-                ends.append(self._save(running))
+                outcome = self._env.step(action)
             except Exception as raised:
                 error = raised
+            else:
+                ends.append(self._save(running))
+                outcomes.append(_own(outcome))
             finally:
                 self._load(start, running)
         return outcomes, ends, error
+
+    def abandon(self) -> None:
+        self._pending.drop()
+        for generator, state in self._before:
+            rewind(generator, state)
+        self._before = []
 
     def _warn_once(self, error: Exception) -> None:
         if not self._warned:
@@ -95,7 +106,7 @@ class RestoreKernel:
 
     def commit(self, index: int) -> None:
         self._load(self._ends[self._pending.close(index)], self._generators())
-        self._ends = []
+        self._ends, self._before = [], []
         if self._env.render_mode == "human":
             self._env.render()
 

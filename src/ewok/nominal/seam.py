@@ -9,17 +9,25 @@ of them stands on a stand-in for the simulator that draws instead of stepping.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, cast, final
 
 import gymnasium as gym
+import numpy as np
 from gymnasium import wrappers as gw
 
 from ewok.errors import DivergedError, SnapshotError, WrapperError
 from ewok.nominal.batch import same
 from ewok.nominal.disturbed import disturbed
 from ewok.nominal.generators import Generator, generator_of, rewind, state_of
-from ewok.nominal.kernel import Candidates, NominalKernel, Transition, registered_factory
-from ewok.nominal.layers import ActionDisturbance, Layers, layers_of, refuse_breaking_wrappers
+from ewok.nominal.kernel import (
+    Candidates,
+    NominalKernel,
+    SteerableKernel,
+    Transition,
+    registered_factory,
+    require_sound,
+)
+from ewok.nominal.layers import ActionDisturbance, Layers, layers_of, memory_of, put_back, refuse_breaking_wrappers
 from ewok.nominal.restore import RestoreKernel
 from ewok.nominal.snapshot import Snapshot, restore, snapshot
 
@@ -52,14 +60,43 @@ def simulator_kernel(simulator: gym.Env[Any, Any]) -> NominalKernel:
 
 @final
 class _StandIn(gym.Wrapper[Any, Any, Any, Any]):
-    """Stands where the simulator stood, for one step."""
+    """Stands where the simulator stood, for one step. To the wrapper above it is the simulator."""
 
     def __init__(self, simulator: gym.Env[Any, Any], transition: Callable[[Any], Transition]) -> None:
         super().__init__(simulator)
-        self._transition = transition
+        vars(self)["_transition"] = transition
 
     def step(self, action: Any) -> Transition:
-        return self._transition(action)
+        transition: Transition = vars(self)["_transition"](action)
+        return transition
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(vars(self)["env"], name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in vars(self) or "_cached_spec" not in vars(self):  # the last that `gym.Wrapper` sets itself
+            super().__setattr__(name, value)
+        else:
+            setattr(self.env, name, value)
+
+
+@final
+class _Plan:
+    """How a step passes through one stack, worked out once."""
+
+    def __init__(self, env: gym.Env[Any, Any], owner: str, transition: Callable[[Any], Transition]) -> None:
+        self.layers = layers_of(env)
+        refuse_breaking_wrappers(self.layers, owner)
+        self.kernel = kernel_of(env)
+        self.stand_in = _StandIn(self.layers.simulator, transition)
+        self.noises = self.layers.disturbances
+        self.action_noise = next((w for w in self.layers.wrappers if isinstance(w, ActionDisturbance)), None)
+        self.watched = self.layers.watched
+        # What these remember moves on the way down, and has to be put back if the step fails.
+        early = (gw.TimeAwareObservation, gw.StickyAction)
+        self.remembering = [w for w in self.layers.between if w in self.watched or isinstance(w, early)]
+        # A kernel of ours takes its draws back itself.
+        self.rewinds_simulator = bool(self.remembering) or not isinstance(self.kernel, SteerableKernel)
 
 
 @final
@@ -69,144 +106,155 @@ class Seam:
     def __init__(self, env: gym.Env[Any, Any], owner: str) -> None:
         self._env = env
         self._owner = owner
-        self._built = False
-        self._choose: Choice = _first
         self._num = 1
+        self._choose: Choice = _first
         self._committed: Transition | None = None
-        self._build()
+        self._planned: _Plan | None = _Plan(env, owner, self._transition)
+        self._proven = not self._planned.watched
+
+    @property
+    def _plan(self) -> _Plan:
+        if self._planned is None:
+            self._planned = _Plan(self._env, self._owner, self._transition)
+        return self._planned
 
     @property
     def layers(self) -> Layers:
-        if not self._built:
-            self._build()
-        return self._layers
+        return self._plan.layers
 
     @property
     def kernel(self) -> NominalKernel:
-        if not self._built:
-            self._build()
-        return self._kernel
+        return self._plan.kernel
 
-    def _build(self) -> None:
-        self._layers = layers_of(self._env)
-        refuse_breaking_wrappers(self._layers, self._owner)
-        self._kernel = kernel_of(self._env)
-        self._deterministic = getattr(self._kernel, "deterministic", False)
-        self._stand_in = _StandIn(self._layers.simulator, self._transition)
-        self._disturbances = self._layers.disturbances
-        self._action_noise = next((w for w in self._layers.wrappers if isinstance(w, ActionDisturbance)), None)
-        self._opaque = self._layers.opaque
-        # These move before the step reaches the simulator, and have to be put back if it fails.
-        early = (gw.TimeAwareObservation, gw.StickyAction)
-        self._early = [*self._opaque, *(w for w in self._layers.between if isinstance(w, early))]
-        self._proven = not self._opaque
-        self._built = True
+    @property
+    def moved(self) -> bool:
+        """Whether the latest step moved the simulator; after an error, whether it could not be put back."""
+        return self._committed is not None
 
     def __getstate__(self) -> dict[str, Any]:
-        """Pools and handles of simulators do not travel: the other side builds its own."""
-        return {"_env": self._env, "_owner": self._owner, "_built": False}
-
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        vars(self).update(state, _choose=_first, _num=1, _committed=None)
+        """Pools and handles of simulators do not travel: the other side makes its own plan."""
+        return {**vars(self), "_planned": None, "_choose": _first, "_committed": None}
 
     def step(
-        self, action: Any, num: int = 1, choose: Choice | None = None, expected: Callable[[], Any] | None = None
+        self, action: Any, num: int = 1, choose: Choice | None = None, check: Callable[[Any], None] | None = None
     ) -> Transition:
         """One step: `num` candidates drawn, the one that `choose` names committed.
 
-        If anything raises on the way, the environment is left where it was. `expected` says what
-        observation should come out; wrappers of unknown kind are held to it.
+        If anything raises before the commit, everything is where it was. `check` looks at what came
+        out at the top; on the first step beneath wrappers of unknown kind even its refusal is undone.
         """
-        if not self._built:
-            self._build()
-        self._num, self._choose = num, choose or _first
-        self._committed = None
-        # A noise wrapper that steps by itself is the outermost of these, and passing already.
-        own = None if self._deterministic else generator_of(self._layers.simulator)
-        generators: list[Generator] = [noise.generator for noise in self._disturbances]
-        if own is not None:
-            generators.append(own)
+        plan = self._planned or self._plan
+        self._num, self._choose, self._committed = num, choose or _first, None
+        generators: list[Generator] = [noise.generator for noise in plan.noises]
+        if plan.rewinds_simulator:
+            own = generator_of(plan.layers.simulator)
+            generators += [own] if own is not None else []
         states = [state_of(generator) for generator in generators]
-        memories = [(w, dict(vars(w))) for w in self._early]
-        before = None if self._proven else self._saved()
+        memories = [(w, memory_of(w)) for w in plan.remembering]
+        before = None if self._proven else _saved(self._env)
         try:
-            transition: Transition = self._pass_down(action)
-            if self._opaque:
-                self._refuse_changed(transition, expected)
+            transition = self._pass_down(plan, action)
+            if plan.watched:
+                self._refuse_changed(transition)
+            if check is not None:
+                check(transition)
         except BaseException:
             if before is not None:
                 restore(self._env, before)
-            if before is not None or self._committed is None:
+                self._committed = None
+            if self._committed is None:
+                _take_back(plan.kernel)
                 for generator, state in zip(generators, states, strict=True):
                     rewind(generator, state)
-            for wrapper, memory in memories:
-                vars(wrapper).update(memory)
+                for wrapper, memory in memories:
+                    put_back(wrapper, memory)
             raise
         self._proven = True
         return transition
 
-    def _saved(self) -> Snapshot | None:
-        """Before the first step beneath wrappers of unknown kind: they may yet break the draw."""
-        try:
-            return snapshot(self._env)
-        except SnapshotError:
-            return None
-
-    def _pass_down(self, action: Any) -> Any:
-        if not self._layers.wrappers:
+    def _pass_down(self, plan: _Plan, action: Any) -> Transition:
+        wrappers = plan.layers.wrappers
+        if not wrappers:
             return self._transition(action)
-        innermost = self._layers.wrappers[-1]
-        for noise in self._disturbances:
+        for noise in plan.noises:
             noise.passing = True
-        innermost.env = self._stand_in
+        wrappers[-1].env = plan.stand_in
         try:
-            return self._layers.wrappers[0].step(action)
+            return cast(Transition, wrappers[0].step(action))
         finally:
-            innermost.env = self._layers.simulator
-            for noise in self._disturbances:
+            wrappers[-1].env = plan.layers.simulator
+            for noise in plan.noises:
                 noise.passing = False
 
     def _transition(self, action: Any) -> Transition:
+        plan = self._plan
         if self._committed is not None:
             raise WrapperError(
-                f"a wrapper under `{self._owner}` stepped more than once for one action: it is "
-                f"{_names(self._layers)}. Put it above `{self._owner}`, where each of its steps is drawn."
+                f"a wrapper under `{self._owner}` stepped more than once for one action: it is {self._suspects()}. "
+                f"Put it above `{self._owner}`, where each of its steps is drawn."
             )
-        if self._action_noise is not None:
-            action = self._action_noise.received  # type: ignore[attr-defined]
-        candidates = self._kernel.draw(action, self._num)
+        if plan.action_noise is not None:
+            action = self._received(plan, action)
+        candidates = plan.kernel.draw(action, self._num)
+        if not isinstance(plan.kernel, SteerableKernel):
+            require_sound(candidates, plan.kernel, self._num)
         if len(candidates) == 0:
             raise DivergedError(
                 f"all {self._num} candidates diverged, and the simulator raised no error of its own. "
                 "Reduce its time step or the noise, or bound the actions."
             )
         index = self._choose(candidates)
-        self._kernel.commit(index)
-        self._committed = candidates.transition(index)
-        return self._committed
+        transition = candidates.transition(index)
+        plan.kernel.commit(index)
+        self._committed = transition
+        return transition
 
-    def _refuse_changed(self, transition: Any, expected: Callable[[], Any] | None) -> None:
+    def _received(self, plan: _Plan, arrived: Any) -> Any:
+        """The action as the uppermost action noise received it; every candidate's takes the way down from there."""
+        assert plan.action_noise is not None
+        received = plan.action_noise.received
+        if plan.watched:
+            for layer in plan.layers.action_path:
+                received = received if isinstance(layer, ActionDisturbance) else layer.action(received)
+            if not same(np.asarray(received), np.asarray(arrived)):
+                raise WrapperError(
+                    f"a wrapper beneath `{type(plan.action_noise).__name__}` changed the action from {received} to "
+                    f"{arrived}: it is {self._suspects()}. Make it a gymnasium.ActionWrapper, so that every "
+                    "candidate's action can take the same way."
+                )
+        return plan.action_noise.received
+
+    def _refuse_changed(self, transition: Any) -> None:
         """Look at what wrappers of unknown kind made of the step."""
         if self._committed is None:
             raise WrapperError(
-                f"a wrapper under `{self._owner}` did not step the simulator: it is {_names(self._layers)}. "
+                f"a wrapper under `{self._owner}` did not step the simulator: it is {self._suspects()}. "
                 f"Put it above `{self._owner}`."
             )
-        compared = [("reward", self._committed[1], transition[1]), ("termination", self._committed[2], transition[2])]
-        if expected is not None:
-            compared.append(("observation", expected(), transition[0]))
-        for name, before, after in compared:
+        for name, place in (("reward", 1), ("termination", 2)):
+            before, after = self._committed[place], transition[place]
             if not same(before, after):
                 raise WrapperError(
                     f"a wrapper under `{self._owner}` changed the {name} from {before} to {after}: it is "
-                    f"{_names(self._layers)}. Put it above `{self._owner}`, or, if it changes observations only, "
-                    "make it a gymnasium.ObservationWrapper."
+                    f"{self._suspects()}. Put it above `{self._owner}`."
                 )
+
+    def _suspects(self) -> str:
+        return " or ".join(type(w).__name__ for w in self._plan.watched or self._plan.layers.between)
 
 
 def _first(candidates: Candidates) -> int:
     return 0
 
 
-def _names(layers: Layers) -> str:
-    return " or ".join(type(w).__name__ for w in layers.opaque or layers.between)
+def _saved(env: gym.Env[Any, Any]) -> Snapshot | None:
+    """Before the first step beneath wrappers of unknown kind: they may yet break the draw."""
+    try:
+        return snapshot(env)
+    except SnapshotError:
+        return None
+
+
+def _take_back(kernel: NominalKernel) -> None:
+    if isinstance(kernel, SteerableKernel):
+        kernel.abandon()

@@ -13,7 +13,7 @@ import gymnasium as gym
 
 from ewok.errors import SnapshotError
 from ewok.nominal.copying import CopySaver
-from ewok.nominal.generators import rewind, state_of
+from ewok.nominal.generators import generator_of, rewind, state_of
 from ewok.nominal.layers import layers_of
 
 
@@ -51,6 +51,10 @@ class AttributeSaver:
     """Saves the few attributes that move in a simulator known by heart."""
 
     names: tuple[str, ...]
+
+    def holds(self, env: Any) -> bool:
+        """Whether the simulator has a state yet."""
+        return vars(env).get(self.names[0]) is not None
 
     def save(self, env: Any) -> dict[str, Any]:
         held = vars(env)
@@ -110,10 +114,11 @@ def snapshot(env: gym.Env[Any, Any]) -> Snapshot:
     """
     layers = layers_of(env)
     simulator = layers.simulator
+    own = generator_of(simulator)
     return Snapshot(
         kind=type(simulator),
         simulator=saver_of(simulator).save(simulator),
-        generator=copy.deepcopy(state_of(simulator.np_random)),
+        generator=None if own is None else copy.deepcopy(state_of(own)),
         wrappers=tuple((type(w), _memory_of(w)) for w in layers.wrappers),
     )
 
@@ -133,7 +138,8 @@ def restore(env: gym.Env[Any, Any], snapshot: Snapshot) -> None:
             "Restore it into an environment built the same way."
         )
     saver_of(layers.simulator).load(layers.simulator, snapshot.simulator)
-    rewind(layers.simulator.np_random, copy.deepcopy(snapshot.generator))
+    if snapshot.generator is not None:
+        rewind(layers.simulator.np_random, copy.deepcopy(snapshot.generator))
     for wrapper, (_, memory) in zip(layers.wrappers, snapshot.wrappers, strict=True):
         vars(wrapper).update(_copy_memory(wrapper, memory))
 

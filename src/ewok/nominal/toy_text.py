@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ewok.errors import NotResetError, WrapperError
 from ewok.nominal.disturbed import require_num
+from ewok.nominal.generators import rewind, state_of
 from ewok.nominal.kernel import Candidates, NominalKernel, Pending
 from ewok.nominal.restore import RestoreKernel
 
@@ -24,7 +25,8 @@ class TableKernel:
     def __init__(self, env: Any) -> None:
         self._env = env
         self._has_mask = hasattr(env, "action_mask")
-        self._next: NDArray[np.int64] = np.zeros(0, dtype=np.int64)
+        self._next: Sequence[int] = ()
+        self._before: Any = None
         self._actions: Sequence[Any] = ()
         self._pending = Pending()
 
@@ -37,6 +39,8 @@ class TableKernel:
             raise WrapperError(f"{type(self._env).__name__} has no state that `StateNoise` can move.")
         if "s" not in vars(self._env):
             raise NotResetError("There is no state to draw from. Call `reset()` first.")
+        self._pending.drop()
+        self._before = state_of(self._env.np_random)
         rows = {int(a): self._env.P[self._env.s][a] for a in actions}
         ends = {a: np.cumsum([outcome[0] for outcome in row]) for a, row in rows.items()}
         chances = self._env.np_random.random(len(actions))
@@ -45,20 +49,26 @@ class TableKernel:
             # The first outcome whose cumulative probability exceeds the chance, as the simulator does it.
             outcomes.append(rows[int(action)][int(np.argmax(ends[int(action)] > chance))])
         probabilities, states, rewards, terminated = zip(*outcomes, strict=True)
-        self._next, self._actions = np.array(states, dtype=np.int64), actions
+        self._next, self._actions = states, actions
         self._pending.open(len(actions))
         return Candidates(
-            self._next,
+            np.array(states, dtype=np.int64),
             np.array(rewards, dtype=np.float64),
             np.array(terminated, dtype=bool),
             np.zeros(len(actions), dtype=bool),
             [self._info(p, s) for p, s in zip(probabilities, states, strict=True)],
         )
 
+    def abandon(self) -> None:
+        self._pending.drop()
+        if self._before is not None:
+            rewind(self._env.np_random, self._before)
+
     def commit(self, index: int) -> None:
         index = self._pending.close(index)
         self._env.s = int(self._next[index])
         self._env.lastaction = self._actions[index]
+        self._before = None
         if self._env.render_mode == "human":
             self._env.render()
 

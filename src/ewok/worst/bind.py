@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ewok.errors import ArgumentError, WrapperError
 from ewok.value import Member, members_of, value_of
 from ewok.worst.kernel import WorstKernel
-from ewok.worst.view import views_of
+from ewok.worst.view import View, refuse_unseen, views_of
 
 Bound = TypeVar("Bound")
 Scale = Callable[[NDArray[np.float64]], NDArray[np.float64]]
@@ -37,6 +37,11 @@ def bind(agent_or_value: Bound, env: Any = None, **options: Any) -> Bound:
         >>> env = ewok.WorstKernel(gym.make("ewok/NoisyCartPole-v1"), radius=0.3)
         >>> value = ewok.bind(lambda observations: -abs(observations[:, 2]), env)
     """
+    if isinstance(agent_or_value, type):
+        raise ArgumentError(
+            f"`agent_or_value` must be an agent or a function, but it is the class {agent_or_value.__name__}. "
+            "Make an agent of it first."
+        )
     known = value_of.knows(agent_or_value)
     if not known and not callable(agent_or_value):
         value_of(agent_or_value)  # says how to teach it this class
@@ -50,13 +55,17 @@ def bind(agent_or_value: Bound, env: Any = None, **options: Any) -> Bound:
             f"`env` must have a `WorstKernel` in it, but {missing.env} has none. "
             "Wrap it before the agent takes it: ewok.WorstKernel(env, kappa=0.2)."
         )
+    critics = []
     for member, above, kernel in pairs:
         assert kernel is not None
+        has_discount = kernel.discount is not None
+        refuse_unseen(above, has_discount)
         views = views_of(above)
         if member.observe is not None:
-            views.append(member.observe)
-        scale = _scale_of(above, member) if kernel.scoring.discount is not None else None
-        kernel.attach(value, views, scale)
+            views.append(View("the vector's wrappers", member.observe))
+        critics.append((kernel, kernel.critic_of(value, views, _scale_of(above, member) if has_discount else None)))
+    for kernel, critic in critics:
+        kernel.attach(critic)
     return agent_or_value
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, final
 
 import gymnasium as gym
@@ -10,13 +11,13 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from ewok.errors import NotResetError, WrapperError, require
-from ewok.nominal.batch import take
+from ewok.nominal.batch import same, take
 from ewok.nominal.generators import seeded
 from ewok.nominal.kernel import Candidates
 from ewok.nominal.layers import place_of
 from ewok.nominal.seam import Seam
 from ewok.value import ValueFunction
-from ewok.worst.score import Critic, Scoring
+from ewok.worst.score import Critic, Scale, Scoring
 from ewok.worst.tilt import kappa_of_radius, spread, tilt
 from ewok.worst.view import View, views_of
 from ewok.worst.watch import Watch
@@ -61,6 +62,7 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """
 
     snapshot_names = ("generator", "_ready", "_ended")
+    resamples = True
 
     def __init__(
         self,
@@ -82,29 +84,62 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             terminal_value=terminal_value,
         )
         super().__init__(env)
-        _require_whole(num_samples)
+        self._refuse_another(env)
         if (kappa is None) == (radius is None):
             given = "neither" if kappa is None else f"kappa={kappa!r} and radius={radius!r}"
             require(False, "kappa` or `radius", "given, exactly one of the two", given, "Try kappa=0.2 or radius=0.3.")
-        self._refuse_another(env)
-        self.num_samples = int(num_samples)
+        self._critic: Critic | None = None
+        self._scoring = Scoring(discount, terminal_value)
+        self.num_samples = num_samples
         self._kappa: float | None = None
         self._radius: float | None = None
         if kappa is not None:
             self.kappa = kappa
         else:
             self.radius = radius
-        self.scoring = Scoring(discount, terminal_value)
         self.generator = np.random.default_rng()
         self._seam = Seam(env, type(self).__name__)
-        self._critic: Critic | None = None
-        self._views: list[View] = []
-        self._drawn: Candidates | None = None
+        self._check: Callable[[Any], None] | None = None
         self._ready = self._ended = False
         self._report: dict[str, Any] = {}
         self._watch = Watch()
         if value is not None:
-            self.attach(value)
+            self.attach(self.critic_of(value))
+
+    @property
+    def num_samples(self) -> int:
+        """N, how many next states are drawn."""
+        return self._num_samples
+
+    @num_samples.setter
+    def num_samples(self, num_samples: int) -> None:
+        given: Any = num_samples
+        whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+        valid = whole and int(given) >= 1
+        require(valid, "num_samples", "a whole number, at least 1", num_samples, "The paper uses 10 and 15.")
+        self._num_samples = int(num_samples)
+
+    @property
+    def discount(self) -> float | Literal["agent"] | None:
+        """None: candidates are scored by v(s'); else by r + discount * v(s')."""
+        return self._scoring.discount
+
+    @discount.setter
+    def discount(self, discount: float | Literal["agent"] | None) -> None:
+        self._rescore(replace(self._scoring, discount=discount))
+
+    @property
+    def terminal_value(self) -> float | None:
+        """v of a state that ends the episode; None asks the value function."""
+        return self._scoring.terminal_value
+
+    @terminal_value.setter
+    def terminal_value(self, terminal_value: float | None) -> None:
+        self._rescore(replace(self._scoring, terminal_value=terminal_value))
+
+    def _rescore(self, scoring: Scoring) -> None:
+        self._critic = None if self._critic is None else self._critic.rescored(scoring)
+        self._scoring = scoring
 
     @property
     def kappa(self) -> float | None:
@@ -135,21 +170,30 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         """Whether a value function tells which next states are bad."""
         return self._critic is not None
 
-    def attach(self, value: ValueFunction, views: Sequence[View] = (), scale: Any = None) -> None:
-        """Score candidates by `value`, seen through `views` above this wrapper. Use `ewok.bind`."""
-        self._views = views_of(self._seam.layers.wrappers)
-        self._critic = Critic(value, (*self._views, *views), scale, self.scoring)
+    def critic_of(self, value: ValueFunction, above: Sequence[View] = (), scale: Scale | None = None) -> Critic:
+        """`value` as it would look at candidates, through the wrappers below and those `above`."""
+        return Critic(value, views_of(self._seam.layers.wrappers), above, scale, self._scoring)
+
+    def attach(self, critic: Critic) -> None:
+        """Score candidates by this critic from now on. `ewok.bind` calls it."""
+        self._critic = critic
+        needed = bool(self._seam.layers.watched) or critic.looks_through_foreign
+        self._check = self._look_again if needed else None
 
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
         if not self._ready or self._ended:
-            when = "after an episode ended" if self._ended else "before the first `reset()`"
+            when = "after an episode ended" if self._ended else "before `reset()`"
             raise NotResetError(f"`step` was called {when}. Call `reset()` first.")
         if self._critic is None:
             transition = self.env.step(action)
             report = dict(_UNBOUND)
             self._watch.unbound_step()
         else:
-            transition = self._seam.step(action, self.num_samples, self._choose, self._expected)
+            try:
+                transition = self._seam.step(action, self._num_samples, self._choose, self._check)
+            except BaseException:
+                self._ready = not self._seam.moved  # what came after the commit cannot be taken back
+                raise
             report = self._report
         observation, reward, terminated, truncated, info = transition
         self._ended = bool(terminated or truncated)
@@ -165,11 +209,11 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def _choose(self, candidates: Candidates) -> int:
         """Step 4 of the paper's algorithm, on candidates drawn in step 3."""
         assert self._critic is not None
-        self._drawn = candidates
         scores = self._critic.scores(candidates)
         kappa = kappa_of_radius(scores, self._radius) if self._radius is not None else self._kappa
         assert kappa is not None
         tilted = tilt(scores, kappa)
+        self._watch.drawn(candidates, self._scoring)
         index = tilted.draw(self.generator.random())
         self._report = {
             "bound": True,
@@ -180,16 +224,22 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             "spread": spread(scores),
             "diverged": candidates.num_diverged,
         }
-        self._watch.drawn(candidates, self.scoring)
         return index
 
-    def _expected(self) -> Any:
-        """The chosen candidate as the value saw it, which is what must come out of the wrappers below."""
-        assert self._drawn is not None
-        observations = self._drawn.observations
-        for view in self._views:
-            observations = view(observations)
-        return take(observations, self._report["index"])
+    def _look_again(self, transition: Any) -> None:
+        """What came out of wrappers from elsewhere must be what the value saw of the chosen candidate."""
+        assert self._critic is not None
+        index, watched = self._report["index"], self._seam.layers.watched
+        expected = take(self._critic.seen_below, index)
+        if watched and not same(expected, transition[0]):
+            names = " or ".join(type(wrapper).__name__ for wrapper in watched)
+            raise WrapperError(
+                f"a wrapper under `WorstKernel` changed the observation from {expected} to {transition[0]}: it is "
+                f"{names}. Candidates are seen before one of them is the truth, so what an agent observes must "
+                "follow from the simulator's observation alone: use a gymnasium.ObservationWrapper that looks at "
+                "its argument only, or compute it in the simulator's own step."
+            )
+        self._critic.look_again(index)
 
     def _refuse_another(self, env: gym.Env[Any, Any]) -> None:
         while isinstance(env, gym.Wrapper):
@@ -201,16 +251,8 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             env = env.env
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the value function: a copy of it would go stale. Bind again where it is unpickled."""
-        state = dict(vars(self))
-        state.update(_critic=None, _views=[], _drawn=None)
-        return state
-
-
-def _require_whole(num_samples: Any) -> None:
-    whole = isinstance(num_samples, int | np.integer) and not isinstance(num_samples, bool)
-    valid = whole and num_samples >= 1
-    require(valid, "num_samples", "a whole number, at least 1", num_samples, "The paper uses 10 and 15.")
+        """Without the value function: a copy of it would go stale. Bind again after unpickling or copying."""
+        return {**vars(self), "_critic": None, "_check": None}
 
 
 def _number(value: Any) -> float:

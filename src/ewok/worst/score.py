@@ -9,7 +9,8 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ewok.errors import ValueFunctionError, require
+from ewok.errors import DivergedError, ValueFunctionError, WrapperError, require
+from ewok.nominal.batch import copied, same, take, take_rows
 from ewok.nominal.kernel import Candidates
 from ewok.value import ValueFunction
 from ewok.worst.view import View
@@ -29,8 +30,9 @@ class Scoring:
     def __post_init__(self) -> None:
         named = isinstance(self.discount, str) and self.discount == "agent"
         if self.discount is not None and not named:
-            number = isinstance(self.discount, int | float | np.integer | np.floating)
-            valid = number and 0.0 <= float(self.discount) <= 1.0
+            number: Any = self.discount
+            is_number = isinstance(number, int | float | np.integer | np.floating)
+            valid = is_number and not isinstance(number, bool) and 0.0 <= float(self.discount) <= 1.0
             require(valid, "discount", 'None, "agent" or a number from 0 to 1', self.discount, "Use the agent's gamma.")
         if self.terminal_value is not None:
             number = isinstance(self.terminal_value, int | float | np.integer | np.floating)
@@ -45,35 +47,86 @@ class Scoring:
 
 @final
 class Critic:
-    """A value function as it looks at candidates: through the agent's observation wrappers."""
+    """A value function as it looks at candidates: through the agent's observation wrappers.
 
-    def __init__(self, value: ValueFunction, views: Sequence[View], scale: Scale | None, scoring: Scoring) -> None:
-        require(callable(value), "value", "a callable from observations to values", value, "See ewok.value_of.")
+    Attributes:
+        seen_below: the latest candidates as they come out of the wrappers beneath the worst kernel.
+    """
+
+    def __init__(
+        self, value: ValueFunction, below: Sequence[View], above: Sequence[View], scale: Scale | None, scoring: Scoring
+    ) -> None:
+        given: Any = value
+        is_sound = callable(given) and not isinstance(given, type)
+        require(is_sound, "value", "a callable from observations to values", value, "See ewok.value_of.")
         self._value = value
-        self._views = views
+        self._below, self._above = below, above
         self._scale = scale
         self._discount = _number_of(scoring.discount, value)
         self._terminal_value = scoring.terminal_value
+        self.seen_below: Any = None
+        self._foreign: list[tuple[View, Any, Any]] = []
+
+    def rescored(self, scoring: Scoring) -> Critic:
+        """The same critic with another discount or terminal value."""
+        return Critic(self._value, self._below, self._above, self._scale, scoring)
+
+    @property
+    def looks_through_foreign(self) -> bool:
+        """Whether a wrapper from elsewhere stands above, which has to be looked at again after the step."""
+        return any(view.is_foreign for view in self._above)
 
     def scores(self, candidates: Candidates) -> Array:
         """One finite number per candidate: the lower, the worse for the agent."""
-        observations = candidates.observations
-        for view in self._views:
-            observations = view(observations)
-        values = _checked(self._value(observations), len(candidates))
+        values = _checked(self._value(self._look(candidates)), len(candidates))
         ended = candidates.terminated
         if self._terminal_value is not None and np.count_nonzero(ended):
             values = np.where(ended, self._terminal_value, values)
-        if np.count_nonzero(np.isfinite(values)) < len(values):
-            wrong = int(np.flatnonzero(~np.isfinite(values))[0])
-            raise ValueFunctionError(
-                f"the value function returned {values[wrong]} for candidate {wrong} of {len(values)}. It must be "
-                "finite for every state the simulator can reach; look at the agent's training and its normalisation."
-            )
         if self._discount is None:
-            return values
-        rewards = candidates.rewards if self._scale is None else self._scale(candidates.rewards)
-        return rewards + self._discount * values
+            scores = values
+        else:
+            rewards = candidates.rewards if self._scale is None else self._scale(candidates.rewards)
+            scores = rewards + self._discount * values
+        if np.count_nonzero(np.isfinite(scores)) < len(scores):
+            _refuse_infinite(scores, candidates)
+        return scores
+
+    def _look(self, candidates: Candidates) -> Any:
+        """Candidates as the agent would see them, in arrays of the value function's own."""
+        observations = candidates.observations
+        for view in self._below:
+            observations = view.look(observations)
+        self.seen_below = observations
+        self._foreign = []
+        for view in self._above:
+            seen = view.look(observations)
+            if view.is_foreign:
+                self._foreign.append((view, observations, seen))
+            observations = seen
+        return copied(observations)
+
+    def look_again(self, index: int) -> None:
+        """The simulator has moved: a view that looks at it, not only at its argument, now shows another picture."""
+        for view, beneath, seen in self._foreign:
+            again = view.look(take_rows(beneath, np.array([index])))
+            if not same(take(again, 0), take(seen, index)):
+                raise WrapperError(
+                    f"`{view.name}` does not compute the observation from its argument alone, so candidates cannot be "
+                    "seen through it before one of them is the truth. Compute it in the simulator's own step instead."
+                )
+
+
+def _refuse_infinite(scores: Array, candidates: Candidates) -> None:
+    wrong = int(np.flatnonzero(~np.isfinite(scores))[0])
+    if not np.isfinite(candidates.rewards[wrong]):
+        raise DivergedError(
+            f"candidate {wrong} of {len(scores)} has the reward {candidates.rewards[wrong]}. Let the kernel leave "
+            "out candidates that diverged; look at the action, too."
+        )
+    raise ValueFunctionError(
+        f"the value function returned {scores[wrong]} for candidate {wrong} of {len(scores)}. It must be "
+        "finite for every state the simulator can reach; look at the agent's training and its normalisation."
+    )
 
 
 def _checked(returned: Any, num: int) -> Array:

@@ -69,6 +69,8 @@ def tilt(values: Array, kappa: float) -> Tilted:
 def kappa_of_radius(values: Array, radius: float) -> float:
     """The kappa for which the tilted weights are at KL `radius` from uniform (Theorem 3.2).
 
+    Where that kappa would be larger than any number, which takes values beyond 1e300, it is infinite.
+
     Newton's method on sqrt(-log(1 - KL / KL_max)), which is close to a straight line in 1 / kappa,
     inside a shrinking bracket.
 

@@ -6,27 +6,104 @@ A view turns a batch of observations beneath a wrapper into the batch that would
 from __future__ import annotations
 
 import copy
+import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, final
 
 import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium import wrappers as gw
 
-from ewok.nominal.batch import leaves, rows_of, stack
+from ewok.errors import EwokWarning, WrapperError
+from ewok.nominal.batch import copied, leaves, rows_of, stack
+from ewok.nominal.layers import is_foreign, memory_of, put_back
 
-View = Callable[[Any], Any]
 _Wrapper = gym.Wrapper[Any, Any, Any, Any]
+Look = Callable[[Any], Any]
+
+_UNSEEN = {
+    "gymnasium.wrappers.stateful_observation:MaxAndSkipObservation": "shows the larger of two observations",
+    "gymnasium.wrappers.atari_preprocessing:AtariPreprocessing": "shows frames of its own making",
+    "gymnasium.wrappers.transform_observation:AddRenderObservation": "shows a rendering of the simulator",
+}
+_SILENT = ("stable_baselines3.common.monitor:Monitor",)  # known to leave observations and rewards alone
+
+
+@final
+@dataclass(frozen=True)
+class View:
+    """One observation wrapper, as it looks at candidates.
+
+    Attributes:
+        name: the wrapper's class.
+        look: a batch of observations beneath the wrapper -> the batch that would come out above it.
+        is_foreign: whether its class comes from elsewhere, so may look at more than its argument.
+    """
+
+    name: str
+    look: Look
+    is_foreign: bool = False
 
 
 def views_of(wrappers: Sequence[_Wrapper]) -> list[View]:
     """The views of the observation wrappers among these (outermost first), innermost first."""
-    found = (view_of(wrapper) for wrapper in reversed(wrappers))
-    return [view for view in found if view is not None]
+    looks = ((wrapper, _look_of(wrapper)) for wrapper in reversed(wrappers))
+    return [View(type(w).__name__, look, is_foreign(w)) for w, look in looks if look is not None]
 
 
-def view_of(wrapper: _Wrapper) -> View | None:
+def refuse_unseen(wrappers: Sequence[_Wrapper], has_discount: bool) -> None:
+    """Raise for wrappers above the worst kernel through which candidates cannot be looked at."""
+    for wrapper in wrappers:
+        kind, name = type(wrapper), type(wrapper).__name__
+        reason = next((_UNSEEN[path] for path in map(path_of, kind.__mro__) if path in _UNSEEN), None)
+        if reason is not None:
+            raise WrapperError(
+                f"`{name}` {reason}, so the value cannot see candidates as the agent would. Use wrappers that need "
+                "only the observation, or bind a value of the observations beneath it: ewok.bind(value, env.env)."
+            )
+        if has_discount and isinstance(wrapper, gw.RepeatAction):
+            raise WrapperError(
+                f"`{name}` adds up rewards, so candidates' rewards cannot be scaled as the critic's are. "
+                "Score by v(s') (discount=None), or let the simulator repeat actions."
+            )
+        if is_foreign(wrapper) and path_of(kind) not in _SILENT and not _is_transform(kind):
+            _doubt(wrapper, name, has_discount)
+
+
+def path_of(cls: type) -> str:
+    return f"{cls.__module__}:{cls.__qualname__}"
+
+
+def _is_transform(kind: type[_Wrapper]) -> bool:
+    """Whether all it does goes through `observation`, `action` or `reward`, where it can be asked."""
+    plain = (gym.Wrapper, gym.ObservationWrapper, gym.ActionWrapper, gym.RewardWrapper)
+    return kind.step in [cls.step for cls in plain]
+
+
+def _doubt(wrapper: _Wrapper, name: str, has_discount: bool) -> None:
+    """A wrapper from elsewhere with a `step` of its own: refuse what shows, and say what cannot be seen."""
+    remedy = "Make it a gymnasium.ObservationWrapper or RewardWrapper, which can be asked what they would make of it."
+    if wrapper.observation_space != wrapper.env.observation_space:
+        raise WrapperError(
+            f"`{name}` changes the observation in its `step`, so the value cannot see candidates as the agent "
+            f"would. {remedy}"
+        )
+    if has_discount:
+        raise WrapperError(
+            f"`{name}` has a `step` of its own, so it is not known whether candidates' rewards are scaled as the "
+            f"critic's are. {remedy}"
+        )
+    warnings.warn(
+        f"`{name}` stands above a WorstKernel and has a `step` of its own; what it makes of observations cannot be "
+        f"seen, so the value sees candidates as they are beneath it. If it changes them: {remedy}",
+        EwokWarning,
+        stacklevel=4,
+    )
+
+
+def _look_of(wrapper: _Wrapper) -> Look | None:
     """What `wrapper` would make of each candidate, or None where it does not touch observations."""
     if isinstance(wrapper, gw.FrameStackObservation):
         return lambda batch: _stacked_frames(wrapper, batch)
@@ -37,8 +114,24 @@ def view_of(wrapper: _Wrapper) -> View | None:
     if isinstance(wrapper, gw.FlattenObservation) and _is_boxes(wrapper.env.observation_space):
         return lambda batch: _flattened(wrapper, batch)
     if isinstance(wrapper, gym.ObservationWrapper):
-        return lambda batch: _each(wrapper.observation, batch)
+        return lambda batch: _asked(wrapper, batch)
     return None
+
+
+def _asked(wrapper: gym.ObservationWrapper[Any, Any, Any], batch: Any) -> Any:
+    """Asked row by row; one from elsewhere may remember what it was asked, so it is put back each time."""
+    if not is_foreign(wrapper):
+        return _each(wrapper.observation, batch)
+    memory = memory_of(wrapper)
+
+    def observe(row: Any) -> Any:
+        try:
+            return copied(wrapper.observation(row))
+        finally:
+            put_back(wrapper, memory)
+            memory.update(memory_of(wrapper))
+
+    return _each(observe, batch)
 
 
 def _num_rows(batch: Any) -> int:
