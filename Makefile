@@ -41,7 +41,7 @@ format: $(VENV)/.installed  ## put the code in shape
 bench: $(VENV)/.installed  ## ratios, each measured in one run, into benchmarks/RESULTS.md
 	$(BIN)/python benchmarks/run.py
 
-lock:  ## pin every dependency anew
+lock: $(VENV)/.installed  ## pin every dependency anew
 	$(BIN)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --all-extras --no-emit-package ewok \
 		--constraint constraints.txt --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 

@@ -42,10 +42,6 @@ class ValueFunctionError(EwokError, ValueError):
     """A value function returned something that is not one finite number per observation."""
 
 
-class MissingExtraError(EwokError, ImportError):
-    """A package is needed that the base install does not bring."""
-
-
 class CheckError(EwokError, AssertionError):
     """A conformance check of `ewok.testing` failed."""
 

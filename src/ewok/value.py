@@ -108,11 +108,14 @@ def members_of(env: Any) -> list[Member]:
     for cls in type(env).__mro__:
         if cls in _MEMBER_FINDERS:
             return list(_MEMBER_FINDERS[cls](env))
+    if isinstance(env, gym.wrappers.vector.RecordEpisodeStatistics):  # looks on, changes nothing
+        return members_of(env.env)
     if isinstance(getattr(env, "envs", None), list | tuple):  # gymnasium.vector.SyncVectorEnv
         return [Member(single) for single in env.envs]
     raise UnknownAgentError(
-        f"`env` must be a Gymnasium environment or a vector of them in this process, but it is a "
-        f"{type(env).__name__}. Pass the environments themselves, one `bind` each."
+        f"`env` must be a Gymnasium environment, or a vector of them in this process with no wrapper around it that "
+        f"changes observations or rewards, but it is a {type(env).__name__}. Bind the vector beneath, with a value of "
+        "the observations there; where environments live in other processes, give each a value when it is made."
     )
 
 

@@ -55,7 +55,8 @@ SUITE = [
     "finger-turn_hard",
     "point_mass-hard",
 ]
-SLOW_SUITE = """acrobot-swingup acrobot-swingup_sparse ball_in_cup-catch cartpole-balance cartpole-swingup_sparse
+SLOW_SUITE = """cartpole-balance_sparse dog-walk dog-trot finger-turn_easy humanoid-walk humanoid_CMU-walk
+acrobot-swingup acrobot-swingup_sparse ball_in_cup-catch cartpole-balance cartpole-swingup_sparse
 cartpole-two_poles cartpole-three_poles dog-stand dog-run dog-fetch finger-spin fish-upright fish-swim hopper-stand
 humanoid-stand humanoid-run humanoid-run_pure_state humanoid_CMU-stand humanoid_CMU-run 
 manipulator-bring_ball manipulator-bring_peg manipulator-insert_ball manipulator-insert_peg pendulum-swingup
@@ -76,11 +77,13 @@ EVERY = (
     + [(f"dm_control/{name}-v0", {}, 150) for name in SUITE]
     + [(name, options, 30) for name, options in COPIED]
 )
-SLOW = [(f"dm_control/{name}-v0", {}, 100) for name in SLOW_SUITE] + [
+SLOW = [(f"dm_control/{name}-v0", {}, 1100) for name in SLOW_SUITE if not name.startswith(("humanoid", "dog"))] + [
+    *((f"dm_control/{name}-v0", {}, 250) for name in SLOW_SUITE if name.startswith(("humanoid", "dog"))),
+    *((name, {}, 1100) for name in MUJOCO),
+    ("ALE/Pong-v5", {"repeat_action_probability": 0}, 400),
     ("dm_control/walker-walk-v0", {}, 1100),
     ("dm_control/lqr-lqr_2_1-v0", {"task_kwargs": {"random": 0}}, 100),
     ("dm_control/lqr-lqr_6_2-v0", {"task_kwargs": {"random": 0}}, 20),
-    ("HalfCheetah-v5", {}, 1100),
     ("roundabout-v0", {}, 20),
     ("MiniGrid-Fetch-5x5-N2-v0", {}, 200),
 ]

@@ -37,8 +37,6 @@ def test_a_draw_is_committed_once_and_within_range(env_id: str) -> None:
 @pytest.mark.parametrize("env_id", EACH_FAMILY)
 def test_drawing_before_reset(env_id: str) -> None:
     env = make(env_id)
-    if env_id == "Blackjack-v1":
-        pytest.skip("Blackjack has no hand before it is dealt, and says so itself")
     with pytest.raises(NotResetError, match=r"reset\(\)"):
         ewok.kernel_of(env).draw(env.action_space.sample(), 2)
 

@@ -15,10 +15,7 @@ from ewok.testing import Lottery
 def step_with(value: Any, **options: Any) -> Any:
     env = ewok.WorstKernel(Lottery([0.5, 0.5]), kappa=0.5, num_samples=4, value=value, **options)
     env.reset(seed=0)
-    try:
-        return env.step(0)
-    finally:
-        assert env.unwrapped.state in (0, 1, 2)  # type: ignore[attr-defined]
+    return env.step(0)
 
 
 @pytest.mark.parametrize(

@@ -60,8 +60,8 @@ class Watch:
         self._saw_rewarding_end = True
         _warn(
             "a candidate that ends the episode earned more than its siblings, but candidates are scored without "
-            f"their reward and terminal states count as {scoring.terminal_value}: a rewarding goal can look like "
-            'the worst state. Score by r + gamma v instead, with `discount="agent"` or a number.'
+            f"their reward (terminal_value={scoring.terminal_value}): a rewarding goal can look like the worst state. "
+            'Score by r + gamma v instead, with `discount="agent"` or a number.'
         )
 
 
