@@ -38,8 +38,11 @@ def take(batch: Any, index: int) -> Any:
         return {key: take(value, index) for key, value in batch.items()}
     if isinstance(batch, tuple):
         return tuple(take(value, index) for value in batch)
-    if batch.dtype == object or (batch.ndim == 1 and np.issubdtype(batch.dtype, np.integer)):
-        return batch[index].item() if batch.dtype != object else batch[index]
+    kind = batch.dtype.kind
+    if kind == "O":
+        return batch[index]
+    if batch.ndim == 1 and kind in "iu":
+        return batch[index].item()
     return batch[index, ...].copy()  # an array even where it has no axes, as a Box of shape () asks
 
 

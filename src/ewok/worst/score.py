@@ -97,12 +97,13 @@ class Critic:
         for view in self._below:
             observations = view.look(observations)
         self.seen_below = observations
-        self._foreign = []
-        for view in self._above:
-            seen = view.look(observations)
-            if view.is_foreign:
-                self._foreign.append((view, observations, seen))
-            observations = seen
+        if self._above:
+            self._foreign = []
+            for view in self._above:
+                seen = view.look(observations)
+                if view.is_foreign:
+                    self._foreign.append((view, observations, seen))
+                observations = seen
         return copied(observations)
 
     def look_again(self, index: int) -> None:
