@@ -93,15 +93,6 @@ class AnotherReward(GoodKernel):
 class CommitsFirst(GoodKernel):
     """Draws well, but whatever is committed, it moves to the first candidate."""
 
-    def draw(self, action: Any, num: int) -> Candidates:
-        start, outcomes, self.ends = self.env.snapshot(), [], []
-        for _ in range(num):
-            outcomes.append(self.env.step(action))
-            self.ends.append(self.env.snapshot())
-            self.env.restore(start)
-        self.left = True
-        return gathered(outcomes)
-
     def commit(self, index: int) -> None:
         super().commit(index)
         self.env.restore(self.ends[0])

@@ -95,6 +95,11 @@ def _confine_car(env: Any, states: Array) -> Array:
     return np.stack([position, velocity], axis=1)
 
 
+def _at_goal(env: Any, states: Array) -> Array:
+    there: Array = (states[:, 0] >= env.goal_position) & (states[:, 1] >= env.goal_velocity)
+    return there
+
+
 @final
 class MountainCarJudge:
     state_size = 2
@@ -107,8 +112,7 @@ class MountainCarJudge:
         return states.astype(np.float32)
 
     def terminated(self, env: Any, states: Array) -> Array:
-        ended: Array = (states[:, 0] >= env.goal_position) & (states[:, 1] >= env.goal_velocity)
-        return ended
+        return _at_goal(env, states)
 
     def reward(self, env: Any, actions: Any, rewards: Any, terminated: Array) -> Array:
         return np.full(len(terminated), rewards)
@@ -126,8 +130,7 @@ class ContinuousMountainCarJudge:
         return states.astype(np.float32)
 
     def terminated(self, env: Any, states: Array) -> Array:
-        ended: Array = (states[:, 0] >= env.goal_position) & (states[:, 1] >= env.goal_velocity)
-        return ended
+        return _at_goal(env, states)
 
     def reward(self, env: Any, actions: Any, rewards: Any, terminated: Array) -> Array:
         return np.where(terminated, 100.0, 0.0) - np.asarray(actions)[:, 0].astype(np.float64) ** 2 * 0.1
