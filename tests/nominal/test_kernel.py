@@ -26,8 +26,9 @@ def test_a_draw_is_committed_once_and_within_range(env_id: str) -> None:
     with pytest.raises(KernelError, match=r"`commit\(0\)` has no draw to choose from"):
         kernel.commit(0)
     kernel.draw(env.action_space.sample(), 3)
-    for index in (3, -1):
-        with pytest.raises(KernelError, match=f"from 0 to 2, but it is {index}"):
+    wrong: list[Any] = [3, -1, 1.5, "first", None]
+    for index in wrong:
+        with pytest.raises(KernelError, match=f"from 0 to 2, but it is {index!r}"):
             kernel.commit(index)
     kernel.commit(2)
     with pytest.raises(KernelError, match="each draw can be committed once"):

@@ -169,14 +169,14 @@ class Pending:
         """There is no draw any more: a new one begins, or the latest is taken back."""
         self._num = None
 
-    def close(self, index: int) -> int:
+    def close(self, index: Any) -> int:
         """Check `index` against the latest draw, and end that draw."""
         if self._num is None:
             raise KernelError(
                 f"`commit({index})` has no draw to choose from: each draw can be committed once. "
                 "Call `draw` again before it."
             )
-        if not 0 <= index < self._num:
+        if not isinstance(index, int | np.integer) or not 0 <= index < self._num:
             raise KernelError(
                 f"`index` must be one of the {self._num} candidates drawn, from 0 to "
                 f"{self._num - 1}, but it is {index!r}. The draw still stands: commit another."
