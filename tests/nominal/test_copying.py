@@ -123,6 +123,30 @@ def test_copies_that_are_not_copies_are_refused(kind: type[Plain], reason: str) 
         ewok.kernel_of(env).draw(0, 2)
 
 
+class Picky(Plain):
+    """Not every action is allowed everywhere: the other one raises."""
+
+    def step(self, action: int) -> Any:
+        if action == 0:
+            raise ValueError("not allowed here")
+        return super().step(action)
+
+
+def test_actions_that_are_not_allowed_are_no_reason_to_refuse() -> None:
+    env, twin = Picky(), Picky()
+    env.reset(seed=0), twin.reset(seed=0)
+    ewok.snapshot(env)
+    assert same(env.step(1), twin.step(1))
+
+
+def test_a_copy_that_cannot_be_stepped_at_all_is_refused() -> None:
+    env = Picky()
+    env.action_space = gym.spaces.Discrete(1)
+    env.reset(seed=0)
+    with pytest.raises(SnapshotError, match=r"cannot be stepped \(ValueError: not allowed here; was it reset\?"):
+        ewok.snapshot(env)
+
+
 def test_the_proof_leaves_the_simulator_where_it_was() -> None:
     env, twin = Plain(), Plain()
     env.reset(seed=0), twin.reset(seed=0)

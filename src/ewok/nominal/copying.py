@@ -73,11 +73,6 @@ class CopySaver:
             _put_back(env, original)
             self.load(env, self._copy_out(env, ()))
             third = _walk(env)
-        except SnapshotError:
-            raise
-        except Exception as error:
-            reason = f"a copy cannot be stepped ({type(error).__name__}: {error}; was it reset?)"
-            raise _cannot_save(env, reason) from error
         finally:
             _put_back(env, original)
         if not same(first, second):
@@ -118,17 +113,29 @@ def _put_back(env: gym.Env[Any, Any], attributes: dict[str, Any]) -> None:
 
 
 def _walk(env: gym.Env[Any, Any]) -> list[Any]:
-    """Some twenty seeded random steps, or up to the end of the episode."""
+    """Some twenty seeded random steps, or up to the end of the episode.
+
+    A step may raise: at random, actions that are not allowed come up, and simulations break down.
+    """
     space = copy.deepcopy(env.action_space)
     space.seed(0)
     if env.render_mode == "human":
         env.render_mode = None
     steps: list[Any] = []
+    errors: list[Exception] = []
     for _ in range(_PROOF_STEPS):
-        observation, reward, terminated, truncated, _ = env.step(space.sample())
+        try:
+            observation, reward, terminated, truncated, _ = env.step(space.sample())
+        except Exception as error:
+            errors.append(error)
+            steps.append(type(error).__name__)
+            continue
         steps.append(copy.deepcopy((observation, float(reward), terminated, truncated)))
         if terminated or truncated:
             break
+    if len(errors) == len(steps):
+        reason = f"a copy cannot be stepped ({type(errors[0]).__name__}: {errors[0]}; was it reset?)"
+        raise _cannot_save(env, reason) from errors[0]
     return steps
 
 
