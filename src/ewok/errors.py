@@ -39,7 +39,7 @@ class DivergedError(EwokError, ArithmeticError):
 
 
 class ValueFunctionError(EwokError, ValueError):
-    """A value function returned something that is not one finite number per observation."""
+    """A value function raised, or returned something that is not one finite number per observation."""
 
 
 class CheckError(EwokError, AssertionError):

@@ -35,6 +35,14 @@ def test_wrong_values_are_named(value: Any, message: str) -> None:
         step_with(value)
 
 
+def test_a_value_function_that_raises_is_named() -> None:
+    with pytest.raises(
+        ValueFunctionError, match=r"take a batch.*int64\[4\].*raised ZeroDivisionError.*value_of"
+    ) as caught:
+        step_with(lambda s: 1 / 0)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
 def test_after_a_wrong_value_the_environment_is_where_it_was() -> None:
     env = ewok.WorstKernel(Lottery([0.5, 0.5]), kappa=0.5, value=lambda s: np.full(len(s), np.nan))
     env.reset(seed=0)

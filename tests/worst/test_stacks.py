@@ -13,7 +13,7 @@ import pytest
 from gymnasium import wrappers as gw
 
 import ewok
-from ewok.errors import DivergedError, KernelError, NotResetError, WrapperError
+from ewok.errors import DivergedError, KernelError, NotResetError, ValueFunctionError, WrapperError
 from ewok.nominal.batch import same
 from ewok.nominal.generators import state_of
 from ewok.testing import Lottery
@@ -365,14 +365,14 @@ def test_after_a_failure_every_generator_inside_is_where_it_was() -> None:
     env.reset(seed=0)
     base: Any = env.unwrapped
     before = base.weather.getstate(), state_of(base.np_random)
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueFunctionError):
         env.step(0)
     assert (base.weather.getstate(), state_of(base.np_random)) == before
     sticky = worst(gw.StickyAction(gym.make("ewok/NoisyCartPole-v1"), 0.3), fail)
     sticky.reset(seed=0)
     state = state_of(sticky.np_random)
     for _ in range(3):
-        with pytest.raises(KeyError):
+        with pytest.raises(ValueFunctionError):
             sticky.step(0)
     assert state_of(sticky.np_random) == state
 
@@ -411,7 +411,7 @@ def test_memories_in_lists_are_put_back_too() -> None:
 
     env = worst(Counting(noisy()), value)
     env.reset(seed=0)
-    with pytest.raises(KeyError):
+    with pytest.raises(ValueFunctionError):
         env.step(0)
     failing[0] = False
     env.step(1)

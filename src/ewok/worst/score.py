@@ -9,8 +9,8 @@ from typing import Any, Literal, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ewok.errors import DivergedError, ValueFunctionError, WrapperError, require
-from ewok.nominal.batch import copied, same, take, take_rows
+from ewok.errors import DivergedError, EwokError, ValueFunctionError, WrapperError, require
+from ewok.nominal.batch import copied, leaves, same, take, take_rows
 from ewok.nominal.kernel import Candidates
 from ewok.value import ValueFunction
 from ewok.worst.view import View
@@ -78,7 +78,7 @@ class Critic:
 
     def scores(self, candidates: Candidates) -> Array:
         """One finite number per candidate: the lower, the worse for the agent."""
-        values = _checked(self._value(self._look(candidates)), len(candidates))
+        values = _checked(self._asked(self._look(candidates)), len(candidates))
         ended = candidates.terminated
         if self._terminal_value is not None and np.count_nonzero(ended):
             values = np.where(ended, self._terminal_value, values)
@@ -90,6 +90,18 @@ class Critic:
         if np.count_nonzero(np.isfinite(scores)) < len(scores):
             _refuse_infinite(scores, candidates)
         return scores
+
+    def _asked(self, observations: Any) -> Any:
+        try:
+            return self._value(observations)
+        except EwokError:
+            raise
+        except Exception as error:
+            raise ValueFunctionError(
+                "the value function must take a batch of observations as the agent sees them, "
+                f"{_described(observations)}, but it raised {type(error).__name__}: {error}. Call it with such a batch "
+                "by hand; an agent's value function is `ewok.value_of(agent)`."
+            ) from error
 
     def _look(self, candidates: Candidates) -> Any:
         """Candidates as the agent would see them, in arrays of the value function's own."""
@@ -115,6 +127,11 @@ class Critic:
                     f"`{view.name}` does not compute the observation from its argument alone, so candidates cannot be "
                     "seen through it before one of them is the truth. Compute it in the simulator's own step instead."
                 )
+
+
+def _described(batch: Any) -> str:
+    shapes = [f"{leaf.dtype}{list(leaf.shape)}" for leaf in leaves(batch)]
+    return f"here {' and '.join(shapes)} in a {type(batch).__name__}"
 
 
 def _refuse_infinite(scores: Array, candidates: Candidates) -> None:
