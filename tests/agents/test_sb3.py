@@ -79,6 +79,34 @@ def test_normalised_observations_and_rewards() -> None:
     assert critic._scale(np.array([2.0])) == pytest.approx(0.5, rel=1e-6)  # type: ignore[union-attr,misc]
 
 
+def chosen_as_seen(kernel: ewok.WorstKernel) -> tuple[Any, Any]:
+    """What the value saw of the candidate that came out, and what came out."""
+    seen: list[Any] = []
+    critic: Any = kernel._critic
+    asked = critic._value
+    critic._value = lambda o: seen.append(o) or asked(o)  # type: ignore[func-returns-value]
+    kernel.reset(seed=0)
+    observation, *_, info = kernel.step(0)
+    return seen[0][info["ewok"]["index"]], observation
+
+
+def test_an_environment_named_by_its_kernel_is_seen_as_the_agent_sees_it() -> None:
+    """`ewok.bind(model, env)` leaves out what the model's own vector puts around `env`; the value must not."""
+    kernel = worst()
+    venv = VecNormalize(DummyVecEnv([lambda: gym.wrappers.TransformObservation(kernel, lambda o: 2 * o, None)]))
+    model = sb3.PPO("MlpPolicy", venv, n_steps=64, seed=0, device="cpu")
+    venv.obs_rms.mean, venv.obs_rms.var = np.full(4, 0.3), np.full(4, 0.04)
+    for env in (kernel, venv.venv):
+        ewok.bind(model, env)
+        seen, observation = chosen_as_seen(kernel)
+        np.testing.assert_allclose(seen, venv.normalize_obs(2 * observation), rtol=1e-5)
+    with pytest.raises(WrapperError, match="`env` must show observations as PPO sees them"):
+        ewok.bind(model, worst())
+    other = worst()
+    ewok.bind(model, VecNormalize(DummyVecEnv([lambda: other])))
+    ewok.bind(ewok.value_of(model), worst())
+
+
 def test_several_environments() -> None:
     kernels = [worst() for _ in range(3)]
     model = sb3.PPO(

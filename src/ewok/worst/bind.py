@@ -11,13 +11,14 @@ from gymnasium import wrappers as gw
 from numpy.typing import NDArray
 
 from ewok.errors import ArgumentError, WrapperError
-from ewok.value import Member, members_of, value_of
+from ewok.value import Member, UnknownAgentError, members_of, value_of
 from ewok.worst.kernel import WorstKernel
 from ewok.worst.view import View, refuse_unseen, views_of
 
 Bound = TypeVar("Bound")
 Scale = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 _Wrapper = gym.Wrapper[Any, Any, Any, Any]
+_Path = tuple[Member, list[_Wrapper], WorstKernel | None]
 
 
 def bind(agent_or_value: Bound, env: Any = None, **options: Any) -> Bound:
@@ -48,7 +49,9 @@ def bind(agent_or_value: Bound, env: Any = None, **options: Any) -> Bound:
     if not known and options:
         raise ArgumentError(f"`options` must be empty for a value function, but it is {options!r}. Leave them out.")
     value: Any = value_of(agent_or_value, **options) if known else agent_or_value
-    pairs = [(member, *_path_to_kernel(member.env)) for member in members_of(_environment(agent_or_value, env))]
+    pairs = _paths(_environment(agent_or_value, env))
+    if known and env is not None:
+        pairs = _as_the_agent_sees(agent_or_value, pairs)
     missing = next((member for member, _, kernel in pairs if kernel is None), None)
     if missing is not None:
         raise WrapperError(
@@ -69,16 +72,42 @@ def bind(agent_or_value: Bound, env: Any = None, **options: Any) -> Bound:
     return agent_or_value
 
 
+def _as_the_agent_sees(agent: Any, pairs: list[_Path]) -> list[_Path]:
+    """For kernels in the agent's own environment, the whole path: what stands above may have been left out of `env`."""
+    try:
+        own = _paths(_own_environment(agent))
+    except UnknownAgentError:  # none, or held in a way that nobody taught us
+        return pairs
+    by_kernel = {id(kernel): (member, above, kernel) for member, above, kernel in own}
+    for member, _, kernel in pairs:
+        elsewhere = kernel is not None and id(kernel) not in by_kernel
+        if elsewhere and member.observe is None and any(known.observe is not None for known, *_ in own):
+            raise WrapperError(
+                f"`env` must show observations as {type(agent).__name__} sees them, through the wrappers around the "
+                "vector it learns in, but it has none of these. Wrap it likewise, or bind a value of its observations: "
+                "ewok.bind(value, env)."
+            )
+    return [by_kernel.get(id(pair[2]), pair) for pair in pairs]
+
+
+def _own_environment(agent: Any) -> Any:
+    return agent.get_env() if hasattr(agent, "get_env") else getattr(agent, "env", None)
+
+
 def _environment(agent: Any, env: Any) -> Any:
     if env is not None:
         return env
-    own = agent.get_env() if hasattr(agent, "get_env") else getattr(agent, "env", None)
+    own = _own_environment(agent)
     if own is None:
         raise ArgumentError(
             f"`env` must be given where the first argument has no environment of its own, but it is None and "
             f"{type(agent).__name__} has none. Call ewok.bind(value, env)."
         )
     return own
+
+
+def _paths(env: Any) -> list[_Path]:
+    return [(member, *_path_to_kernel(member.env)) for member in members_of(env)]
 
 
 def _path_to_kernel(env: gym.Env[Any, Any]) -> tuple[list[_Wrapper], WorstKernel | None]:
