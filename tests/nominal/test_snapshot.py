@@ -10,7 +10,7 @@ import pytest
 from gymnasium import wrappers as gw
 
 import ewok
-from ewok.errors import SnapshotError
+from ewok.errors import ArgumentError, SnapshotError
 from ewok.nominal.batch import same
 from ewok.testing import check_snapshot
 
@@ -64,6 +64,16 @@ def test_another_simulator_is_refused() -> None:
     one.reset(seed=0), two.reset(seed=0)
     with pytest.raises(SnapshotError, match="taken of a CartPoleEnv.* this is a AcrobotEnv"):
         ewok.restore(two, ewok.snapshot(one))
+
+
+def test_what_is_no_environment_or_no_snapshot_is_named() -> None:
+    vector: Any = gym.make_vec("CartPole-v1", 2)
+    for take in (ewok.snapshot, ewok.kernel_of):
+        with pytest.raises(ArgumentError, match=r"`env` must be a Gymnasium environment, but it is .*envs\[0\]"):
+            take(vector)
+    anything: Any = 3
+    with pytest.raises(ArgumentError, match="`snapshot` must be what `ewok.snapshot` returned, but it is 3"):
+        ewok.restore(gym.make("CartPole-v1"), anything)
 
 
 def test_sticky_actions_of_atari_are_refused() -> None:

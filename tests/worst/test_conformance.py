@@ -146,6 +146,19 @@ def test_spec_rebuilds_it_without_the_value() -> None:
     assert gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json())).num_samples == 7  # type: ignore
 
 
+def test_a_spec_of_numpys_numbers_can_be_written_down() -> None:
+    noisy = ewok.StateNoise(gym.make("CartPole-v1"), [np.float32(0.5), 0.25], indices=range(2))
+    env = ewok.WorstKernel(
+        ewok.RandomAction(noisy, np.float32(0.5)),
+        kappa=np.float32(0.5),
+        num_samples=np.int64(4),
+        discount=np.float32(0.5),
+    )
+    again = gym.make(gym.envs.registration.EnvSpec.from_json(env.spec.to_json()))  # type: ignore[union-attr]
+    again.reset(seed=0)
+    assert (again.kappa, again.num_samples, again.discount) == (0.5, 4, 0.5)  # type: ignore[attr-defined]
+
+
 class Seen(gym.ObservationWrapper[Any, Any, Any]):
     def observation(self, observation: Any) -> Any:
         return observation

@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium import wrappers as gw
 from numpy.typing import NDArray
 
-from ewok.errors import WrapperError
+from ewok.errors import WrapperError, require
 from ewok.nominal.kernel import registered_factory
 
 _Wrapper = gym.Wrapper[Any, Any, Any, Any]
@@ -102,6 +102,8 @@ def is_foreign(wrapper: _Wrapper) -> bool:
 
 def layers_of(env: gym.Env[Any, Any]) -> Layers:
     """Walk down from `env` to the simulator: the first layer a kernel was registered for, or the last."""
+    remedy = "Of a vector of environments take one, as in `vector.envs[0]`."
+    require(isinstance(env, gym.Env), "env", "a Gymnasium environment", env, remedy)
     found: list[_Wrapper] = []
     layer = env
     while isinstance(layer, gym.Wrapper) and registered_factory(layer) is None:
@@ -149,6 +151,13 @@ def memory_of(wrapper: _Wrapper) -> dict[str, Any]:
 def put_back(wrapper: _Wrapper, memory: dict[str, Any]) -> None:
     vars(wrapper).clear()
     vars(wrapper).update(memory)
+
+
+def plain(argument: Any) -> Any:
+    """A wrapper's argument as its spec can write it down: numpy's numbers are not JSON."""
+    if isinstance(argument, np.ndarray | np.generic):
+        return argument.tolist()
+    return [plain(part) for part in argument] if isinstance(argument, list | tuple | range) else argument
 
 
 def place_of(env: gym.Env[Any, Any]) -> int:

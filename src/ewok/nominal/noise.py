@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from ewok.errors import WrapperError, require
 from ewok.nominal.generators import seeded
 from ewok.nominal.kernel import SteerableKernel
-from ewok.nominal.layers import layers_of, place_of
+from ewok.nominal.layers import layers_of, place_of, plain
 from ewok.nominal.seam import Seam, simulator_kernel
 
 
@@ -105,7 +105,7 @@ class StateNoise(_Gaussian, RecordConstructorArgs):
         mean: ArrayLike = 0.0,
         indices: Sequence[int] | None = None,
     ) -> None:
-        RecordConstructorArgs.__init__(self, std=_plain(std), mean=_plain(mean), indices=_plain(indices))
+        RecordConstructorArgs.__init__(self, std=plain(std), mean=plain(mean), indices=plain(indices))
         size = self._state_size = _state_size(env)
         chosen = np.arange(size) if indices is None else np.asarray(indices)
         require(
@@ -147,7 +147,7 @@ class ActionNoise(_Gaussian, RecordConstructorArgs):
     """
 
     def __init__(self, env: gym.Env[Any, Any], std: ArrayLike, mean: ArrayLike = 0.0) -> None:
-        RecordConstructorArgs.__init__(self, std=_plain(std), mean=_plain(mean))
+        RecordConstructorArgs.__init__(self, std=plain(std), mean=plain(mean))
         space = env.action_space
         if not isinstance(space, Box) or not np.issubdtype(space.dtype, np.floating):
             raise WrapperError(
@@ -183,7 +183,7 @@ class RandomAction(_Noise, RecordConstructorArgs):
     """
 
     def __init__(self, env: gym.Env[Any, Any], probability: float) -> None:
-        RecordConstructorArgs.__init__(self, probability=probability)
+        RecordConstructorArgs.__init__(self, probability=plain(probability))
         super().__init__(env)
         space = env.action_space
         if not isinstance(space, Discrete) or space.n < 2:
@@ -232,11 +232,6 @@ def _state_size(env: gym.Env[Any, Any]) -> int:
             "elsewhere use `ActionNoise` or `RandomAction`, or register a kernel with a `state_size`."
         )
     return size
-
-
-def _plain(value: Any) -> Any:
-    """As a spec can write it down."""
-    return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
 
 
 def _slice(indices: NDArray[np.int64]) -> slice | NDArray[np.int64]:

@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 import gymnasium as gym
 
-from ewok.errors import SnapshotError
+from ewok.errors import SnapshotError, require
 from ewok.nominal.copying import CopySaver
 from ewok.nominal.generators import generator_of, rewind, state_of
 from ewok.nominal.layers import layers_of
@@ -125,6 +125,8 @@ def snapshot(env: gym.Env[Any, Any]) -> Snapshot:
 
 def restore(env: gym.Env[Any, Any], snapshot: Snapshot) -> None:
     """Put `env` back where it was when `snapshot` was taken; a snapshot can be used many times."""
+    taken = isinstance(snapshot, Snapshot)
+    require(taken, "snapshot", "what `ewok.snapshot` returned", snapshot, "Call ewok.snapshot(env) first.")
     layers = layers_of(env)
     stack, saved_stack = [type(w) for w in layers.wrappers], [cls for cls, _ in snapshot.wrappers]
     if stack != saved_stack:

@@ -14,7 +14,7 @@ from ewok.errors import NotResetError, WrapperError, require
 from ewok.nominal.batch import same, take
 from ewok.nominal.generators import seeded
 from ewok.nominal.kernel import Candidates
-from ewok.nominal.layers import place_of
+from ewok.nominal.layers import place_of, plain
 from ewok.nominal.seam import Seam
 from ewok.value import ValueFunction
 from ewok.worst.score import Critic, Scale, Scoring
@@ -77,11 +77,11 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     ) -> None:
         RecordConstructorArgs.__init__(
             self,
-            num_samples=num_samples,
-            kappa=kappa,
-            radius=radius,
-            discount=discount,
-            terminal_value=terminal_value,
+            num_samples=plain(num_samples),
+            kappa=plain(kappa),
+            radius=plain(radius),
+            discount=plain(discount),
+            terminal_value=plain(terminal_value),
         )
         super().__init__(env)
         self._refuse_another(env)
