@@ -49,6 +49,7 @@ MUJOCO = [
 SUITE = [
     "walker-walk",
     "walker-run",
+    "cartpole-swingup",
     "cheetah-run",
     "hopper-hop",
     "reacher-easy",
