@@ -13,6 +13,7 @@ import ewok
 from ewok.errors import DivergedError, WrapperError
 from ewok.nominal.batch import same
 from ewok.nominal.kernel import Candidates
+from ewok.nominal.layers import layers_of
 from ewok.nominal.restore import gathered
 from ewok.nominal.seam import Seam
 from ewok.testing import Lottery
@@ -105,6 +106,18 @@ def test_unknown_wrappers_are_watched(kind: Any, message: str) -> None:
         env.step(0)
     assert env.env.count == 0  # type: ignore[attr-defined]
     np.testing.assert_array_equal(env.unwrapped.state, before.simulator["state"])  # type: ignore[attr-defined]
+
+
+def test_monitor_is_known_to_do_no_harm_its_subclasses_are_not() -> None:
+    """Watching costs several times the step, and SB3 puts a Monitor beneath whatever it is asked to wrap."""
+    monitor = pytest.importorskip("stable_baselines3.common.monitor", reason="needs SB3: pip install 'ewok[sb3]'")
+
+    class Louder(monitor.Monitor):  # type: ignore[misc,name-defined]
+        def step(self, action: Any) -> Any:
+            return super().step(action)
+
+    assert layers_of(monitor.Monitor(gym.make("CartPole-v1"))).watched == []
+    assert [type(w) for w in layers_of(Louder(gym.make("CartPole-v1"))).watched] == [Louder]
 
 
 def test_unknown_wrappers_that_do_no_harm_work() -> None:

@@ -61,6 +61,9 @@ _REFUSED: dict[str, str] = {
     "stable_baselines3.common.atari_wrappers:EpisodicLifeEnv": "changes when episodes end",
 }
 
+# SB3's `make_vec_env` puts it beneath whatever it wraps, where watching it would cost most users most of a step.
+_LOOKS_ON = ("stable_baselines3.common.monitor:Monitor",)
+
 
 @final
 @dataclass(frozen=True)
@@ -96,8 +99,10 @@ class Layers:
 
 
 def is_foreign(wrapper: _Wrapper) -> bool:
-    """Whether its class is neither Gymnasium's own nor ours."""
-    return type(wrapper).__module__.partition(".")[0] not in ("gymnasium", "ewok")
+    """Whether its class is neither Gymnasium's own nor ours, nor known to look on without touching a thing."""
+    kind = type(wrapper)
+    known = kind.__module__.partition(".")[0] in ("gymnasium", "ewok")
+    return not known and f"{kind.__module__}:{kind.__qualname__}" not in _LOOKS_ON
 
 
 def layers_of(env: gym.Env[Any, Any]) -> Layers:

@@ -28,7 +28,6 @@ _UNSEEN = {
     "gymnasium.wrappers.atari_preprocessing:AtariPreprocessing": "shows frames of its own making",
     "gymnasium.wrappers.transform_observation:AddRenderObservation": "shows a rendering of the simulator",
 }
-_SILENT = ("stable_baselines3.common.monitor:Monitor",)  # known to leave observations and rewards alone
 
 
 @final
@@ -68,7 +67,7 @@ def refuse_unseen(wrappers: Sequence[_Wrapper], has_discount: bool) -> None:
                 f"`{name}` adds up rewards, so candidates' rewards cannot be scaled as the critic's are. "
                 "Score by v(s') (discount=None), or let the simulator repeat actions."
             )
-        if is_foreign(wrapper) and path_of(kind) not in _SILENT and not _is_transform(kind):
+        if is_foreign(wrapper) and not _is_transform(kind):
             _doubt(wrapper, name, has_discount)
 
 
