@@ -78,7 +78,18 @@ class Critic:
 
     def scores(self, candidates: Candidates) -> Array:
         """One finite number per candidate: the lower, the worse for the agent."""
-        values = _checked(self._asked(self._look(candidates)), len(candidates))
+        observations = self._look(candidates)
+        try:
+            returned = self._value(observations)
+        except EwokError:
+            raise
+        except Exception as error:
+            raise ValueFunctionError(
+                "the value function must take a batch of observations as the agent sees them, "
+                f"{_described(observations)}, but it raised {type(error).__name__}: {error}. Call it with such a batch "
+                "by hand; an agent's value function is `ewok.value_of(agent)`."
+            ) from error
+        values = _checked(returned, len(candidates))
         ended = candidates.terminated
         if self._terminal_value is not None and np.count_nonzero(ended):
             values = np.where(ended, self._terminal_value, values)
@@ -90,18 +101,6 @@ class Critic:
         if np.count_nonzero(np.isfinite(scores)) < len(scores):
             _refuse_infinite(scores, candidates)
         return scores
-
-    def _asked(self, observations: Any) -> Any:
-        try:
-            return self._value(observations)
-        except EwokError:
-            raise
-        except Exception as error:
-            raise ValueFunctionError(
-                "the value function must take a batch of observations as the agent sees them, "
-                f"{_described(observations)}, but it raised {type(error).__name__}: {error}. Call it with such a batch "
-                "by hand; an agent's value function is `ewok.value_of(agent)`."
-            ) from error
 
     def _look(self, candidates: Candidates) -> Any:
         """Candidates as the agent would see them, in arrays of the value function's own."""
