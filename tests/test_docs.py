@@ -33,7 +33,10 @@ def test_snippets_run(page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     monkeypatch.chdir(tmp_path)
     # Trainings are shown at full length and run at a hundredth of it.
     program = re.sub(r"learn\((\d[\d_]*)\)", lambda m: f"learn({max(64, int(m[1].replace('_', '')) // 500)})", program)
-    exec(compile(program, str(page), "exec"), {"__name__": "__main__"})
+    scope: dict[str, Any] = {"__name__": "__main__"}
+    exec(compile(program, str(page), "exec"), scope)
+    if "ewok" in scope["info"]:
+        assert scope["info"]["ewok"]["spread"] > 0.0, "the value shown does not see the noise"
 
 
 def module_names() -> list[str]:

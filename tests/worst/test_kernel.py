@@ -149,7 +149,7 @@ def test_info_tells_what_was_done() -> None:
 
 def test_same_seed_same_trajectory() -> None:
     def value(o: np.ndarray) -> np.ndarray:
-        return -np.abs(o[:, 2])
+        return -np.abs(o[:, 0])
 
     one = rollout(bound(gym.make(NOISY_CARTPOLE), value, num_samples=5, radius=0.5), 200, seed=5)
     two = rollout(bound(gym.make(NOISY_CARTPOLE), value, num_samples=5, radius=0.5), 200, seed=5)
@@ -209,7 +209,7 @@ def test_wrappers_above_count_one_step_per_step() -> None:
 
 def test_monitor_below_survives_terminated_candidates() -> None:
     monitor = pytest.importorskip("stable_baselines3.common.monitor", reason="needs SB3: pip install 'ewok[sb3]'")
-    env = bound(monitor.Monitor(gym.make(NOISY_CARTPOLE)), lambda o: -np.abs(o[:, 2]), num_samples=15)
+    env = bound(monitor.Monitor(gym.make(NOISY_CARTPOLE)), lambda o: -np.abs(o[:, 0]), num_samples=15)
     for episode in range(5):
         env.reset(seed=episode)
         over, steps = False, 0
@@ -317,7 +317,7 @@ def test_a_failing_value_function_leaves_the_environment_where_it_was() -> None:
     def value(o: np.ndarray) -> np.ndarray:
         if failing[0]:
             raise KeyError("no such value")
-        return -np.abs(o[:, 2])
+        return -np.abs(o[:, 0])
 
     env = bound(gw.TimeAwareObservation(gw.TimeLimit(gym.make(NOISY_CARTPOLE), 50)), value, num_samples=6)
     twin = bound(gw.TimeAwareObservation(gw.TimeLimit(gym.make(NOISY_CARTPOLE), 50)), value, num_samples=6)

@@ -36,7 +36,7 @@ def bind(agent_or_value: Bound, env: Any = None, **options: Any) -> Bound:
     Example:
         >>> import gymnasium as gym, ewok
         >>> env = ewok.WorstKernel(gym.make("ewok/NoisyCartPole-v1"), radius=0.3)
-        >>> value = ewok.bind(lambda observations: -abs(observations[:, 2]), env)
+        >>> value = ewok.bind(lambda observations: -abs(observations[:, 0]), env)
     """
     if isinstance(agent_or_value, type):
         raise ArgumentError(

@@ -55,9 +55,9 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     Example:
         >>> import gymnasium as gym, ewok
         >>> env = ewok.WorstKernel(gym.make("ewok/NoisyCartPole-v1"), num_samples=15, kappa=0.2)
-        >>> value = ewok.bind(lambda observations: -abs(observations[:, 2]), env)
+        >>> value = ewok.bind(lambda observations: -abs(observations[:, 0]), env)
         >>> observation, info = env.reset(seed=0)
-        >>> env.step(env.action_space.sample())[-1]["ewok"]["bound"]
+        >>> env.step(env.action_space.sample())[-1]["ewok"]["spread"] > 0.0
         True
     """
 
