@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 from typing import Any
 
@@ -13,6 +14,8 @@ from gymnasium.utils import EzPickle
 import ewok
 from ewok.errors import SnapshotError
 from ewok.nominal.batch import same
+from ewok.nominal.copying import first_difference
+from ewok.nominal.snapshot import saver_of
 from ewok.testing import check_kernel, check_snapshot
 
 
@@ -145,6 +148,27 @@ def test_a_copy_that_cannot_be_stepped_at_all_is_refused() -> None:
     env.reset(seed=0)
     with pytest.raises(SnapshotError, match=r"cannot be stepped \(ValueError: not allowed here; was it reset\?"):
         ewok.snapshot(env)
+
+
+def test_what_was_added_is_a_difference() -> None:
+    assert first_difference({"hand": [1, 2]}, {"hand": [1, 2]}) is None
+    assert first_difference({"hand": [1, 2]}, {"hand": [1, 2, 3]}) == "hand"
+
+
+def test_environments_without_a_hash_are_told_apart() -> None:
+    """Dataclasses have none, and two that are equal each have to show that they can be copied."""
+
+    @dataclasses.dataclass
+    class Record(Plain):
+        gravity: float = 9.8
+
+        def __post_init__(self) -> None:
+            super().__init__()
+
+    one, other = Record(), Record()
+    assert saver_of(one) is saver_of(one)
+    assert saver_of(one) is not saver_of(other)
+    check_snapshot(Record(), twin=Record(), num_steps=30)
 
 
 def test_the_proof_leaves_the_simulator_where_it_was() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import sys
+from collections import deque
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -159,6 +160,8 @@ def first_difference(original: Any, copied: Any, skip: Any = None, trust: bool =
             continue
         if hasattr(one, "qpos") and not (same(one.qpos, other.qpos) and same(one.qvel, other.qvel)):
             return f"{path}.qpos"  # MuJoCo's data, which has no parts to walk through
+        if isinstance(one, dict | list | tuple | deque) and len(one) != len(other):
+            return path
         there = dict(parts(other))
         if not (trust or there or isinstance(one, dict | list | tuple | type(None))):
             return path

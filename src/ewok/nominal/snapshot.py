@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 import io
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol, final, runtime_checkable
-from weakref import WeakKeyDictionary
 
 import gymnasium as gym
 
@@ -68,8 +68,8 @@ class AttributeSaver:
 _SAVERS: dict[str, tuple[Callable[[Any], Saver | None], bool]] = {}
 
 
-# Each simulator has to show once that copying it works.
-_COPY_SAVERS: WeakKeyDictionary[gym.Env[Any, Any], CopySaver] = WeakKeyDictionary()
+# Each simulator has to show once that copying it works. By identity: dataclasses have no hash, and may be equal.
+_COPY_SAVERS: dict[int, CopySaver] = {}
 
 
 def register_saver(env_cls: str, make: Callable[[Any], Saver | None], exactly: bool = True) -> None:
@@ -85,7 +85,11 @@ def saver_of(simulator: gym.Env[Any, Any]) -> Saver:
         saver = make(simulator) if make is not None and (cls is type(simulator) or not exactly) else None
         if saver is not None:
             return saver
-    return _COPY_SAVERS.setdefault(simulator, CopySaver())
+    place = id(simulator)
+    if place not in _COPY_SAVERS:
+        _COPY_SAVERS[place] = CopySaver()
+        weakref.finalize(simulator, _COPY_SAVERS.pop, place)
+    return _COPY_SAVERS[place]
 
 
 @final
