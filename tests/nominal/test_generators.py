@@ -49,3 +49,8 @@ def test_seeded_streams_differ_by_place() -> None:
     draws = {seeded(0, place).random() for place in range(5)} | {np.random.default_rng(0).random()}
     assert len(draws) == 6
     assert seeded(3, 1).random() == seeded(3, 1).random()
+
+
+def test_generators_that_a_simulator_spawns_are_not_ours() -> None:
+    spawned = np.random.default_rng(0).spawn(8)
+    assert not {g.random() for g in spawned} & {seeded(0, place).random() for place in range(8)}

@@ -119,7 +119,9 @@ def test_monitor_over_frames() -> None:
     env = worst(monitor.Monitor(gw.FrameStackObservation(noisy(), 2)))
     env.reset(seed=0)
     for step in range(8):
-        env.step(step % 2)
+        *_, terminated, truncated, _ = env.step(step % 2)
+        if terminated or truncated:
+            env.reset()
 
 
 @pytest.mark.parametrize("above", [False, True])

@@ -13,6 +13,8 @@ import numpy as np
 
 Generator = np.random.Generator | np.random.RandomState | random.Random
 
+_OURS = int.from_bytes(b"ewok")
+
 _OPAQUE = (str, bytes, int, float, complex, bool, type(None), type, FunctionType, ModuleType, np.ndarray, np.generic)
 
 
@@ -77,6 +79,7 @@ def rewind(generator: Generator, state: Any) -> None:
 def seeded(seed: int | None, place: int) -> np.random.Generator:
     """A generator of a wrapper's own: another stream than the simulator's and other wrappers'.
 
-    `place` tells the wrappers of one environment apart; the simulator itself uses the bare seed.
+    `place` tells the wrappers of one environment apart; the simulator itself uses the bare seed, and
+    may spawn more generators from it, whose keys count from 0.
     """
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(place,)))
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(_OURS, place)))
