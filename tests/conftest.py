@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import warnings
+from pathlib import Path
 from typing import Any
 
 os.environ.setdefault("MUJOCO_GL", "egl")  # a renderer that needs no screen
@@ -13,8 +14,19 @@ os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
 import gymnasium as gym
 import pytest
 
+import ewok
+
 _EXTRA = {"dm_control": "dmc", "minigrid": "dev", "highway": "dev", "ALE": "dev"}
 _PACKAGES = {"dm_control": "shimmy", "minigrid": "minigrid", "highway": "highway_env", "ALE": "ale_py"}
+
+
+def pytest_configure() -> None:
+    """Compiled functions are kept on disk per file, though they hold code of other files: drop what is older."""
+    folder = Path(ewok.__file__).parent / "tabular"
+    newest = max(path.stat().st_mtime for path in folder.rglob("*.py"))
+    for kept in [*folder.rglob("*.nbi"), *folder.rglob("*.nbc")]:
+        if kept.stat().st_mtime < newest:
+            kept.unlink(missing_ok=True)
 
 
 def family_of(env_id: str) -> str:

@@ -15,7 +15,7 @@ import ewok
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-NEEDS = {"stable_baselines3": "sb3", "mujoco": "dmc", "shimmy": "dmc", "ewok.agents": "sb3"}
+NEEDS = {"ewok.tabular": "tabular", "stable_baselines3": "sb3", "mujoco": "dmc", "shimmy": "dmc", "ewok.agents": "sb3"}
 
 
 def snippets(page: Path) -> str:

@@ -1,5 +1,7 @@
 """Robust policies from any reinforcement-learning algorithm, by estimating the worst kernel."""
 
+import gymnasium as gym
+
 from ewok import errors, testing
 from ewok import nominal as nominal
 from ewok.errors import EwokError, EwokWarning
@@ -36,3 +38,4 @@ __all__ = [
 ]
 
 cartpole.register()
+gym.register(id="ewok/CliffWalking-v0", entry_point="ewok.tabular.cliff:CliffWalkingEnv", max_episode_steps=1_000)

@@ -5,6 +5,9 @@ A message names the argument, what it must be, what was received, and what to do
 
 from __future__ import annotations
 
+import difflib
+import importlib.util
+from collections.abc import Iterable
 from typing import Any
 
 from gymnasium.error import ResetNeeded
@@ -42,6 +45,10 @@ class ValueFunctionError(EwokError, ValueError):
     """A value function raised, or returned something that is not one finite number per observation."""
 
 
+class MissingExtraError(EwokError, ImportError):
+    """A part of this library needs a package that is not installed."""
+
+
 class CheckError(EwokError, AssertionError):
     """A conformance check of `ewok.testing` failed."""
 
@@ -54,3 +61,18 @@ def require(condition: bool, argument: str, requirement: str, value: Any, remedy
     """Raise `ArgumentError` in one form everywhere unless `condition` holds."""
     if not condition:
         raise ArgumentError(f"`{argument}` must be {requirement}, but it is {value!r}. {remedy}")
+
+
+def require_package(package: str, extra: str) -> None:
+    """Raise `MissingExtraError` with the line that installs `package` unless it is there."""
+    if importlib.util.find_spec(package) is None:
+        raise MissingExtraError(f"{package} is not installed. Install it: pip install 'ewok[{extra}]'")
+
+
+def require_known(name: Any, known: Iterable[str], argument: str, of: str) -> None:
+    """Raise `ArgumentError` with the nearest name and all of them unless `name` is one of `known`."""
+    names = sorted(known)
+    if name not in names:
+        near = difflib.get_close_matches(str(name), names, n=1)
+        guess = f"Did you mean {near[0]!r}? " if near else ""
+        require(False, argument, f"the name of {of}", name, f"{guess}There are: {', '.join(names)}.")

@@ -1,0 +1,157 @@
+"""Where MDPs come from: arrays, Gymnasium's tables, CSV files. Each becomes one line per transition."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import gymnasium as gym
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from ewok.errors import ArgumentError, require
+
+Floats = NDArray[np.float64]
+_COLUMNS = ("idstatefrom", "idaction", "idstateto", "probability", "reward")
+
+
+class Entries(NamedTuple):
+    """Transitions, one line each, in any order."""
+
+    states: NDArray[np.int64]
+    actions: NDArray[np.int64]
+    next_states: NDArray[np.int64]
+    probabilities: Floats
+    rewards: Floats
+    num_states: int
+    initial: Floats | None = None
+
+
+def checked(
+    states: ArrayLike,
+    actions: ArrayLike,
+    next_states: ArrayLike,
+    probabilities: ArrayLike,
+    rewards: ArrayLike,
+    num_states: int | None = None,
+) -> Entries:
+    """Columns as numbers of the right kind, or an error that names the line."""
+    s, a, n = _whole(states, "states"), _whole(actions, "actions"), _whole(next_states, "next_states")
+    p, r = np.asarray(probabilities, dtype=np.float64), np.asarray(rewards, dtype=np.float64)
+    sizes = [len(column) for column in (s, a, n, p, r)]
+    require(len(set(sizes)) == 1, "entries", "columns of one length", sizes, "Give every transition all five numbers.")
+    num = int(max(s.max(initial=-1), n.max(initial=-1))) + 1 if num_states is None else num_states
+    require(sizes[0] > 0, "states", "of one transition or more", sizes[0], "An MDP needs transitions.")
+    require(num < 2**32, "states", "below 2^32", num - 1, "Number them without gaps.")
+    for name, states_named in (("states", s), ("next_states", n)):
+        if states_named.max(initial=-1) >= num:
+            largest = int(states_named.max())
+            require(False, name, f"from 0 to {num - 1}", largest, "Give a larger `num_states`.")
+    for name, numbers, least in (("probabilities", p, 0.0), ("rewards", r, -np.inf)):
+        wrong = np.flatnonzero(~np.isfinite(numbers) | (numbers < least))
+        if len(wrong):
+            bound = " and at least 0" if least == 0.0 else ""
+            require(False, name, f"finite{bound}", float(numbers[wrong[0]]), f"Look at transition {wrong[0]}.")
+    return Entries(s, a, n, p, r, num)
+
+
+def of_arrays(kernel: Any, rewards: ArrayLike) -> Entries:
+    """A dense kernel (S, A, S), or one (S, S) matrix per action, dense or scipy sparse."""
+    if not isinstance(kernel, np.ndarray) and sparse.issparse(next(iter(kernel), None)):
+        blocks = [sparse.coo_array(block) for block in kernel]
+        s = np.concatenate([block.row for block in blocks])
+        n = np.concatenate([block.col for block in blocks])
+        p = np.concatenate([block.data for block in blocks])
+        a = np.repeat(np.arange(len(blocks)), [block.nnz for block in blocks])
+        num_states, num_actions = blocks[0].shape[0], len(blocks)
+    else:
+        dense = np.asarray(kernel, dtype=np.float64)
+        valid = dense.ndim == 3 and dense.shape[0] == dense.shape[2]
+        require(valid, "kernel", "of shape (S, A, S)", dense.shape, "Axes are state, action, next state.")
+        s, a, n = np.nonzero(dense)
+        p = dense[s, a, n]
+        num_states, num_actions = dense.shape[:2]
+    paid = np.asarray(rewards, dtype=np.float64)
+    full = (num_states, num_actions, num_states)
+    valid = paid.shape in (full[:1], full[:2], full)
+    require(valid, "rewards", f"of shape {full[:1]}, {full[:2]} or {full}", paid.shape, "See the order of axes.")
+    r = paid[(s, a, n)[: paid.ndim]]
+    return checked(s, a, n, p, r, num_states)
+
+
+def of_gymnasium(env: gym.Env[Any, Any] | str) -> Entries:
+    """The table `P`; transitions that end the episode lead to one extra state, the last, which is terminal."""
+    table, initial = _table_of(gym.make(env) if isinstance(env, str) else env)
+    end = len(table)
+    lines = [
+        (state, action, end if terminated else following, probability, reward)
+        for state, row in table.items()
+        for action, outcomes in row.items()
+        for probability, following, reward, terminated in outcomes
+    ]
+    s, a, n, p, r = (np.array(column) for column in zip(*lines, strict=True))
+    start = None if initial is None else np.append(np.asarray(initial, dtype=np.float64), 0.0)
+    return checked(s, a, n, p, r, end + 1)._replace(initial=start)
+
+
+def _table_of(env: gym.Env[Any, Any]) -> tuple[dict[int, Any], Any]:
+    base: Any = env.unwrapped
+    if not hasattr(base, "P"):
+        raise ArgumentError(
+            f"`env` must have a transition table `P`, but {type(base).__name__} has none. FrozenLake, CliffWalking and "
+            "Taxi do; for others use from_samples."
+        )
+    if getattr(base, "fickle_passenger", False):
+        raise ArgumentError("`env` must be told by its table, but a Taxi with fickle_passenger=True does more.")
+    return base.P, getattr(base, "initial_state_distrib", None)
+
+
+def of_csv(path: str | Path) -> Entries:
+    """A file with the columns idstatefrom, idaction, idstateto, probability, reward (craam's format)."""
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            lines = list(csv.reader(file))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise ArgumentError(f"`path` must be a CSV file, but {path} cannot be read as one: {error}.") from error
+    if not lines:
+        raise ArgumentError(f"`path` must be a table, but {path} is empty. Its first line names the columns.")
+    header = [name.strip().strip('"').lower() for name in lines[0]]
+    missing = [name for name in _COLUMNS if name not in header]
+    if missing:
+        raise ArgumentError(
+            f"`path` must have the columns {', '.join(_COLUMNS)}, but {path} lacks {', '.join(missing)}. "
+            f"Its first line is {','.join(lines[0])!r}."
+        )
+    places = [header.index(name) for name in _COLUMNS]
+    rows: list[list[float]] = []
+    for number, line in enumerate(lines[1:], start=2):
+        try:
+            rows.append([float(line[place]) for place in places])
+        except (IndexError, ValueError) as error:
+            raise ArgumentError(
+                f"line {number} of {path} must have {len(header)} numbers, but it is {','.join(line)!r}. "
+                "Take out blank lines and units."
+            ) from error
+    s, a, n, p, r = np.array(rows).reshape(-1, 5).T
+    return checked(s, a, n, p, r)
+
+
+def of_samples(states: ArrayLike, actions: ArrayLike, next_states: ArrayLike, rewards: ArrayLike) -> Entries:
+    """Transitions seen, one line each: every different one with its share among its pair's."""
+    s, a, n, _, r, num, _ = checked(states, actions, next_states, np.ones(np.shape(states)), rewards)
+    lines, counts = np.unique(np.stack([s, a, n, r], axis=1), axis=0, return_counts=True)
+    _, places = np.unique(lines[:, :2], axis=0, return_inverse=True)
+    totals = np.bincount(places.ravel(), weights=counts)
+    s, a, n = lines[:, :3].astype(np.int64).T
+    return Entries(s, a, n, counts / totals[places.ravel()], lines[:, 3], num)
+
+
+def _whole(numbers: ArrayLike, name: str) -> NDArray[np.int64]:
+    column = np.asarray(numbers, dtype=np.float64)
+    wrong = np.flatnonzero(~np.isfinite(column) | (column < 0.0) | (column != np.floor(column)))
+    if len(wrong):
+        remedy = f"Number states and actions from 0; look at transition {wrong[0]}."
+        require(False, name, "whole numbers, at least 0", float(column[wrong[0]]), remedy)
+    return column.astype(np.int64)

@@ -1,0 +1,57 @@
+"""What the rows of all sets share. Outcomes have positive nominal probability p and a score z: low is bad."""
+
+from __future__ import annotations
+
+from numba import njit
+
+TIES = 1e-13  # scores closer than this, relative to their span, are equally bad
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def relative(z, u):  # type: ignore[no-untyped-def]
+    """Fill u with (z - z_min) / span and return the span; zeros where all are equal."""
+    lowest, highest = z[0], z[0]
+    for i in range(1, len(z)):
+        lowest, highest = min(lowest, z[i]), max(highest, z[i])
+    span = highest - lowest
+    for i in range(len(z)):
+        u[i] = (z[i] - lowest) / span if span > 0.0 else 0.0
+    return span
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def nominal(z, p, q):  # type: ignore[no-untyped-def]
+    """The nominal row itself."""
+    for i in range(len(z)):
+        q[i] = p[i]
+    return expectation(z, q)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def mass_of_lowest(p, u):  # type: ignore[no-untyped-def]
+    mass = 0.0
+    for i in range(len(u)):
+        mass += p[i] if u[i] <= TIES else 0.0
+    return mass
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def on_lowest(z, p, u, mass, q):  # type: ignore[no-untyped-def]
+    """The nominal row restricted to the lowest scores, which have this mass."""
+    for i in range(len(z)):
+        q[i] = p[i] / mass if u[i] <= TIES else 0.0
+    return expectation(z, q)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def expectation(z, q):  # type: ignore[no-untyped-def]
+    value = 0.0
+    for i in range(len(z)):
+        value += q[i] * z[i]
+    return value
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def weight(w, i):  # type: ignore[no-untyped-def]
+    """The weight of outcome i; 1 where there are none."""
+    return w[i] if len(w) > 0 else 1.0

@@ -1,0 +1,86 @@
+"""What makes an MDP one: distributions in every row, finite rewards, and no state forgotten."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ewok.errors import ArgumentError, require
+from ewok.tabular.entries import Entries
+
+_SUM_TOLERANCE = 1e-8
+
+
+def require_actions(entries: Entries, terminal: ArrayLike | None) -> None:
+    """A state without actions ends the episode: that must be meant, not a hole in the table."""
+    leaves = np.bincount(entries.states, minlength=entries.num_states) > 0
+    if terminal is None:
+        lost = ~leaves & (np.bincount(entries.next_states, minlength=entries.num_states) == 0)
+        reason, remedy = "has no actions and nothing leads to it", "list it in `terminal`"
+    else:
+        ends = np.zeros(entries.num_states, dtype=bool)
+        ends[np.asarray(terminal, dtype=np.int64)] = True
+        lost, reason, remedy = leaves == ends, "must have actions or be in `terminal`, not both", "correct `terminal`"
+    if lost.any():
+        raise ArgumentError(f"state {np.flatnonzero(lost)[0]} {reason}. Number states without gaps, or {remedy}.")
+
+
+def require_numbers(mdp: Any) -> None:
+    """Of a `TabularMDP`: shapes that fit each other, and numbers that are some."""
+    _require_shapes(mdp)
+    valid = 0.0 <= mdp.discount <= 1.0
+    require(valid, "discount", "between 0 and 1", mdp.discount, "It is the gamma of r + gamma v.")
+    require(
+        mdp.sense in ("maximise", "minimise"), "sense", '"maximise" or "minimise"', mdp.sense, "Costs are minimised."
+    )
+    if not np.all(np.isfinite(mdp.rewards)):
+        entry = int(np.flatnonzero(~np.isfinite(mdp.rewards))[0])
+        require(False, "rewards", "finite", mdp.rewards[entry], f"Look at entry {entry}.")
+    wrong = ~(mdp.probabilities >= 0.0) | ~np.isfinite(mdp.probabilities)
+    if wrong.any():
+        entry = int(np.flatnonzero(wrong)[0])
+        require(False, "probabilities", "at least 0", mdp.probabilities[entry], f"Look at entry {entry}.")
+    initial_sum = float(mdp.initial.sum())
+    valid = bool(np.all(mdp.initial >= 0.0)) and abs(initial_sum - 1.0) <= _SUM_TOLERANCE
+    require(valid, "initial", f"a distribution over {mdp.num_states} states", mdp.initial, "Leave it out for uniform.")
+
+
+def _require_shapes(mdp: Any) -> None:
+    states, pairs, entries = len(mdp.state_ptr) - 1, len(mdp.row_ptr) - 1, len(mdp.next_states)
+    shapes = {
+        "state_ptr": (int(mdp.state_ptr[-1]), [pairs], "end with the number of pairs"),
+        "row_ptr": (int(mdp.row_ptr[-1]), [entries], "end with the number of entries"),
+        "probabilities": (len(mdp.probabilities), [entries], "have one number per entry"),
+        "rewards": (len(mdp.rewards), [entries, pairs], "have one number per entry, or per pair"),
+        "actions": (len(mdp.actions), [pairs], "have one number per pair"),
+        "initial": (len(mdp.initial), [states], "have one number per state"),
+    }
+    for name, (got, allowed, rule) in shapes.items():
+        if got not in allowed:
+            raise ArgumentError(f"`{name}` must {rule}, {allowed[0]}, but it has {got}. See TabularMDP.")
+
+
+def require_rows(mdp: Any) -> None:
+    """Of a `TabularMDP`: every row a distribution over its states."""
+    sizes = np.diff(mdp.row_ptr)
+    if np.any(sizes == 0):
+        pair = int(np.flatnonzero(sizes == 0)[0])
+        raise ArgumentError(f"`next_states` must be given for every pair, but {mdp.pair_name(pair)} has none.")
+    outside = mdp.next_states >= mdp.num_states
+    if outside.any():
+        entry = int(np.flatnonzero(outside)[0])
+        require(
+            False, "next_states", f"from 0 to {mdp.num_states - 1}", mdp.next_states[entry], f"Look at entry {entry}."
+        )
+    if len(mdp.row_ptr) == 1:
+        raise ArgumentError("`actions` must be possible in some state, but no state has any. Add transitions.")
+    sums = np.add.reduceat(mdp.probabilities, mdp.row_ptr[:-1])
+    wrong = np.abs(sums - 1.0) > _SUM_TOLERANCE
+    if wrong.any():
+        pair = int(np.flatnonzero(wrong)[0])
+        raise ArgumentError(
+            f"`probabilities` must sum to one for every state and action, but for {mdp.pair_name(pair)} they sum to "
+            f"{sums[pair]:.12g}. Normalise them, or add the missing next states."
+        )

@@ -1,0 +1,116 @@
+"""Solving a table from a file, as `ewok solve` does."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ewok.errors import ArgumentError, require_known
+from ewok.tabular.mdp import TabularMDP
+from ewok.tabular.sets import KL, L1, L2, TV, Burg, ChiSquare, Contamination, LInf, UncertaintySet
+from ewok.tabular.solution import Solution
+from ewok.tabular.solve import robust_value_iteration
+
+_SETS: dict[str, Callable[..., Any]] = {
+    "kl": KL,
+    "l1": L1,
+    "tv": TV,
+    "l2": L2,
+    "linf": LInf,
+    "chi-square": ChiSquare,
+    "burg": Burg,
+    "contamination": Contamination,
+}
+_SHOWN = 10
+
+
+def solve_file(
+    path: Path,
+    *,
+    gamma: float,
+    kind: str,
+    radius: float,
+    costs: bool,
+    per_state: bool,
+    tolerance: float,
+    num_threads: int,
+    out: Path | None,
+) -> str:
+    """Read, solve, write; what to print."""
+    if not path.is_file():
+        raise ArgumentError(f"`path` must be a CSV file, but there is none at {path}. Check the name.")
+    if out is not None and not out.parent.is_dir():
+        raise ArgumentError(f"`--out` must be in a folder that exists, but {out.parent} does not. Make it first.")
+    mdp = TabularMDP.from_csv(path, discount=gamma, sense="minimise" if costs else "maximise")
+    chosen = _set_of(kind, radius, per_state)
+    solution = robust_value_iteration(mdp, chosen, tolerance=tolerance, num_threads=num_threads)
+    if out is not None:
+        _write(out, solution)
+    lines = [
+        f"{mdp.num_states:,} states, {mdp.num_pairs:,} state-action pairs, {mdp.num_entries:,} transitions",
+        f"{type(chosen).__name__} set of radius {radius:g}, discount {gamma:g}: {solution.iterations} sweeps, "
+        f"bounds {solution.gap:.1e} apart",
+        f"robust return from a state drawn at random: {solution.robust_return:.8g}",
+        "",
+        f"{'state':>7} {'action':>7} {'value':>14} {'lower':>14} {'upper':>14}",
+    ]
+    for s in range(min(mdp.num_states, _SHOWN)):
+        bounds = f"{solution.value[s]:>14.7g} {solution.lower[s]:>14.7g} {solution.upper[s]:>14.7g}"
+        lines.append(f"{s:>7} {_action(solution, s):>7} {bounds}")
+    if mdp.num_states > _SHOWN:
+        lines.append(
+            f"and {mdp.num_states - _SHOWN:,} more" + (f", all in {out}" if out else "; --out writes them all")
+        )
+    return "\n".join(lines)
+
+
+def _set_of(kind: str, radius: float, per_state: bool) -> UncertaintySet:
+    """By name, or `module:object` that makes one from a radius."""
+    if ":" in kind:
+        module, _, name = kind.partition(":")
+        try:
+            make = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise ArgumentError(f"`--set` must be module:object, but {kind} cannot be imported: {error}.") from error
+    else:
+        require_known(kind, _SETS, "--set", "a set")
+        make = _SETS[kind]
+    if per_state and make not in (KL, L1):
+        raise ArgumentError(f"`--per-state` must go with kl or l1, but the set is {kind}. Leave it out.")
+    made: UncertaintySet = make(radius, per_state=True) if per_state else make(radius)
+    return made
+
+
+def _action(solution: Solution, state: int) -> str:
+    """The action of a state; of a randomised policy the likeliest, marked."""
+    if solution.mdp.terminal[state]:
+        return "end"
+    if solution.policy.dtype.kind != "f":
+        return str(solution.policy[state])
+    first, last = solution.mdp.state_ptr[state : state + 2]
+    shares = solution.policy[first:last]
+    best = int(np.argmax(shares))
+    return f"{solution.mdp.actions[first + best]}" + ("" if shares[best] > 1.0 - 1e-9 else "*")
+
+
+def _write(out: Path, solution: Solution) -> None:
+    """One line per state, or per pair where the policy is randomised; the file appears whole."""
+    mdp, aside = solution.mdp, out.with_name(out.name + ".part")
+    randomised = solution.policy.dtype.kind == "f"
+    with open(aside, "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["idstate", "idaction", "probability", "value", "lower", "upper"])
+        for s in range(mdp.num_states):
+            numbers = [repr(float(column[s])) for column in (solution.value, solution.lower, solution.upper)]
+            pairs = range(mdp.state_ptr[s], mdp.state_ptr[s + 1])
+            if randomised and len(pairs) > 0:
+                for k in pairs:
+                    writer.writerow([s, mdp.actions[k], repr(float(solution.policy[k])), *numbers])
+            else:
+                writer.writerow([s, "" if len(pairs) == 0 else solution.policy[s], 1.0 if len(pairs) else "", *numbers])
+    aside.replace(out)
