@@ -2,7 +2,7 @@
 PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
-EXTRAS := tabular,sb3,dmc,dev
+EXTRAS := all,dev
 export OMP_NUM_THREADS ?= 1
 export MUJOCO_GL ?= egl
 
