@@ -1,0 +1,286 @@
+"""Value iteration: proved bounds, known instances, every set, costs, discount 1."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ewok.errors import ArgumentError
+from ewok.tabular import (
+    KL,
+    L1,
+    L2,
+    TV,
+    Burg,
+    ChiSquare,
+    Contamination,
+    LInf,
+    NotConvergedError,
+    TabularMDP,
+    policy_value,
+    robust_policy_evaluation,
+    robust_value_iteration,
+    value_iteration,
+)
+from ewok.tabular.sets.worst_row import worst_row
+
+from .worlds import gambler, garnet, machine, river_swim
+
+SETS: list[Any] = [KL, L1, TV, L2, LInf, ChiSquare, Burg, Contamination]
+
+
+def naive(mdp: TabularMDP, kind: Any, radius: float, sign: float = 1.0, sweeps: int = 3_000) -> np.ndarray:
+    """Robust value iteration as the definition says it, with nothing remembered."""
+    value, reward = np.zeros(mdp.num_states), mdp.entry_rewards
+    for _ in range(sweeps):
+        new = np.zeros(mdp.num_states)
+        for s in np.flatnonzero(~mdp.terminal):
+            best = -np.inf
+            for k in range(mdp.state_ptr[s], mdp.state_ptr[s + 1]):
+                e = mdp.entries(k)
+                z = sign * (reward[e] + mdp.discount * value[mdp.next_states[e]])
+                p, scratch = mdp.probabilities[e], np.empty((2, len(z)))
+                worst = worst_row(kind.kind, z, p, np.zeros(0), radius, scratch[0], scratch[1])
+                best = max(best, sign * worst)
+            new[s] = best
+        if abs(new - value).max() < 1e-12:
+            return new
+        value = new
+    raise AssertionError("the reference did not converge")
+
+
+@pytest.mark.parametrize("kind", SETS)
+@pytest.mark.parametrize("optimistic", [False, True])
+def test_bounds_hold_the_value_that_the_definition_gives(kind: Any, optimistic: bool) -> None:
+    mdp = garnet(12, 3, 4, seed=3)
+    exact = naive(mdp, kind, 0.15, -1.0 if optimistic else 1.0)
+    solution = robust_value_iteration(mdp, kind(0.15, optimistic=optimistic), tolerance=1e-7)
+    assert solution.gap <= 1e-7
+    assert np.all(solution.lower <= exact + 1e-11)
+    assert np.all(exact <= solution.upper + 1e-11)
+
+
+@given(
+    seed=st.integers(0, 10_000),
+    radius=st.floats(1e-4, 2.0),
+    discount=st.sampled_from([0.0, 0.5, 0.9, 0.99]),
+    tolerance=st.sampled_from([1.0, 1e-2, 1e-5]),
+    kind=st.sampled_from(SETS),
+)
+@settings(max_examples=120, deadline=None)
+def test_bounds_are_bounds_however_loose(
+    seed: int, radius: float, discount: float, tolerance: float, kind: Any
+) -> None:
+    mdp = garnet(6, 3, 3, seed=seed, discount=discount)
+    loose = robust_value_iteration(mdp, kind(radius), tolerance=tolerance)
+    tight = robust_value_iteration(mdp, kind(radius), tolerance=1e-9)
+    assert loose.gap <= tolerance
+    assert np.all(loose.lower <= tight.upper)
+    assert np.all(tight.lower <= loose.upper)
+    # The policy is worth at least the lower bound: that is what makes it certified.
+    worth = robust_policy_evaluation(mdp, loose.policy, kind(radius), tolerance=1e-9)
+    assert np.all(worth.upper >= loose.lower)
+    assert np.all(worth.lower <= tight.upper)
+
+
+def test_three_states_by_hand() -> None:
+    """State 0 leads to 1 (worth 10) or 2 (worth 0) with 1/2 each; q(2) at KL 0.1 is 1 - 0.280205373839."""
+    mdp = TabularMDP.from_entries(
+        [0, 0, 1, 2], [0] * 4, [1, 2, 3, 3], [0.5, 0.5, 1, 1], [0, 0, 10, 0], discount=0.9, initial=[1, 0, 0, 0]
+    )
+    solution = robust_value_iteration(mdp, KL(0.1), tolerance=1e-10)
+    assert solution.value[0] == pytest.approx(9.0 * 0.280205373839, abs=1e-9)
+    assert solution.robust_return == pytest.approx(solution.value[0])
+    assert solution.kernel().probabilities[:2] == pytest.approx([0.280205373839, 1.0 - 0.280205373839], abs=1e-9)
+    with_l1 = robust_value_iteration(mdp, L1(0.2), tolerance=1e-10)
+    assert with_l1.value[0] == pytest.approx(9.0 * 0.4)
+
+
+def test_one_action_with_a_loop_by_hand() -> None:
+    """Stay and earn 1 with probability p, or end: v = q (1 + g v), q the worst p within contamination 0.1."""
+    mdp = TabularMDP.from_entries([0, 0], [0, 0], [0, 1], [0.8, 0.2], [1.0, 0.0], discount=0.9)
+    q = 0.9 * 0.8
+    solution = robust_value_iteration(mdp, Contamination(0.1), tolerance=1e-10)
+    assert solution.value[0] == pytest.approx(q / (1.0 - 0.9 * q), abs=1e-9)
+
+
+@pytest.mark.parametrize("discount", [0.9, 0.99])
+@pytest.mark.parametrize("make", [river_swim, machine, lambda discount: gambler(discount=discount, goal=20)])
+@pytest.mark.parametrize("uncertainty", [None, KL(0.05), L1(0.2)])
+def test_known_chains(make: Any, discount: float, uncertainty: Any) -> None:
+    """The worst kernel of the solution, solved as an ordinary MDP, has the same value; and the policy earns it."""
+    mdp = make(discount)
+    scale = float(abs(mdp.rewards).max())
+    tolerance = 1e-8 * scale
+    if uncertainty is None:
+        solution = value_iteration(mdp, tolerance=tolerance)
+    else:
+        solution = robust_value_iteration(mdp, uncertainty, tolerance=tolerance)
+    again = value_iteration(solution.kernel(), tolerance=tolerance)
+    np.testing.assert_allclose(again.value, solution.value, atol=10.0 * tolerance / (1.0 - discount))
+    exact = policy_value(solution.kernel(), solution.policy)
+    np.testing.assert_allclose(exact, solution.value, atol=10.0 * tolerance / (1.0 - discount))
+
+
+def test_river_swim_is_swum_when_it_pays_and_not_when_the_current_may_be_worse() -> None:
+    assert value_iteration(river_swim(0.99), tolerance=1e-3).policy.tolist() == [1] * 6
+    cautious = robust_value_iteration(river_swim(0.9), Contamination(0.9), tolerance=1e-3)
+    assert cautious.policy[0] == 0
+
+
+def test_machines_are_repaired_at_the_worst_ages_only() -> None:
+    policy = value_iteration(machine(0.9), tolerance=1e-8).policy
+    assert policy[0] == 0
+    costs = value_iteration(machine(0.9), tolerance=1e-8)
+    robust = robust_value_iteration(machine(0.9), KL(0.2), tolerance=1e-8)
+    assert np.all(robust.value >= costs.value - 1e-8), "an adversary makes costs larger"
+    assert np.all(robust.lower <= robust.upper)
+    optimistic = robust_value_iteration(machine(0.9), KL(0.2, optimistic=True), tolerance=1e-8)
+    assert np.all(optimistic.value <= costs.value + 1e-8)
+
+
+def test_costs_are_rewards_negated() -> None:
+    mdp = garnet(8, 3, 3, seed=1)
+    negated = TabularMDP(**{**vars(mdp), "rewards": -mdp.rewards, "sense": "minimise"})
+    one, two = robust_value_iteration(mdp, KL(0.2)), robust_value_iteration(negated, KL(0.2))
+    np.testing.assert_allclose(two.value, -one.value)
+    np.testing.assert_array_equal(two.policy, one.policy)
+    np.testing.assert_allclose(two.lower, -one.upper)
+
+
+def test_one_radius_each_is_one_radius_each() -> None:
+    mdp = garnet(5, 2, 3)
+    radii = np.linspace(0.0, 0.5, mdp.num_pairs)
+    solution = robust_value_iteration(mdp, KL(radii), tolerance=1e-9)
+    kernel = solution.kernel()
+    ratio = np.where(kernel.probabilities > 0, kernel.probabilities, 1.0) / mdp.probabilities
+    used = np.add.reduceat(kernel.probabilities * np.log(ratio), mdp.row_ptr[:-1])
+    np.testing.assert_allclose(used, radii, atol=1e-8)
+
+
+def test_weights_make_some_states_dearer_to_reach() -> None:
+    mdp = garnet(6, 2, 4, seed=2)
+    free = robust_value_iteration(mdp, L1(0.3)).robust_return
+    dear = robust_value_iteration(mdp, L1(0.3, weights=np.full(6, 3.0))).robust_return
+    third = robust_value_iteration(mdp, L1(0.1)).robust_return
+    assert free < dear
+    assert dear == pytest.approx(third, abs=1e-5)
+
+
+def test_a_randomised_policy_is_worth_the_mixture_at_each_step() -> None:
+    mdp = garnet(5, 2, 3)
+    shares = np.full(mdp.num_pairs, 0.5)
+    solution = robust_policy_evaluation(mdp, shares, tolerance=1e-9)
+    np.testing.assert_allclose(solution.value, policy_value(mdp, shares), atol=1e-8)
+    robust = robust_policy_evaluation(mdp, shares, KL(0.1), tolerance=1e-9)
+    np.testing.assert_allclose(robust.value, policy_value(robust.kernel(), shares), atol=1e-7)
+    assert np.all(robust.value < solution.value)
+
+
+def test_threads_change_nothing() -> None:
+    mdp = garnet(300, 3, 5)
+    one = robust_value_iteration(mdp, KL(0.1))
+    two = robust_value_iteration(mdp, KL(0.1), num_threads=2)
+    np.testing.assert_array_equal(one.lower, two.lower)
+    np.testing.assert_array_equal(one.policy, two.policy)
+
+
+def test_the_gambler_needs_no_discount() -> None:
+    """Sutton and Barto, Figure 4.3: with a coin of 0.4, bold play reaches the goal from half way with 0.4."""
+    solution = value_iteration(gambler(), tolerance=1e-8)
+    assert solution.value[[25, 50, 75]] == pytest.approx([0.16, 0.4, 0.64], abs=1e-8)
+    robust = robust_value_iteration(gambler(), KL(0.01), tolerance=1e-8)
+    q = robust.kernel().probabilities[gambler().row_ptr[gambler().state_ptr[50] + 49]]
+    bold = robust_value_iteration(gambler(discount=0.9999), KL(0.01), tolerance=1e-6)
+    assert robust.value[50] == pytest.approx(bold.value[50], rel=1e-3)
+    assert 0.3 < robust.value[50] < 0.4
+    assert 0.0 < q < 1.0
+
+
+def test_a_shortest_path_needs_no_discount_where_each_step_costs() -> None:
+    cliff = TabularMDP.from_gymnasium("CliffWalking-v1", discount=1.0)
+    solution = robust_value_iteration(cliff, KL(0.5), tolerance=1e-8)
+    assert solution.value[36] == pytest.approx(-13.0, abs=1e-7), "a deterministic kernel has no worse one"
+    assert np.all(solution.lower <= solution.value)
+    policy = robust_policy_evaluation(cliff, solution.policy, tolerance=1e-8)
+    assert policy.value[36] == pytest.approx(-13.0, abs=1e-7)
+
+
+@given(seed=st.integers(0, 1_000), tolerance=st.sampled_from([1.0, 1e-3]), stop=st.floats(0.05, 0.5))
+@settings(max_examples=30, deadline=None)
+def test_bounds_without_discount_are_bounds(seed: int, tolerance: float, stop: float) -> None:
+    """Random walks that end with some probability at each step; with and without a cost for each."""
+    rng = np.random.default_rng(seed)
+    kernel = np.zeros((6, 2, 6))
+    kernel[:5] = (1.0 - stop) * np.pad(rng.dirichlet(np.ones(5), (5, 2)), ((0, 0), (0, 0), (0, 1)))
+    kernel[:5, :, 5] = stop
+    for low in (-1.0, 0.05):
+        rewards = -np.where(kernel.sum(axis=2) > 0, rng.uniform(low, 1.0, (6, 2)), 0.0)
+        mdp = TabularMDP.from_arrays(kernel, rewards, discount=1.0)
+        loose = robust_value_iteration(mdp, KL(0.05), tolerance=tolerance)
+        tight = robust_value_iteration(mdp, KL(0.05), tolerance=1e-9)
+        assert np.all(loose.lower <= tight.upper + 1e-12)
+        assert np.all(tight.lower <= loose.upper + 1e-12)
+
+
+@pytest.mark.parametrize("solve", [value_iteration, lambda mdp: robust_value_iteration(mdp, KL(0.1))])
+def test_without_discount_values_must_be_finite(solve: Any) -> None:
+    lake = TabularMDP.from_gymnasium("FrozenLake-v1", discount=1.0)
+    with pytest.raises(ArgumentError, match="some steps cost nothing"):
+        solve(lake)
+    with pytest.raises(ArgumentError, match="no policy is sure to reach a terminal state"):
+        solve(TabularMDP.from_entries([0, 1], [0, 0], [1, 0], [1, 1], [-1, -1], discount=1.0))
+
+
+def test_without_discount_the_set_must_not_block_the_way_out() -> None:
+    walk = TabularMDP.from_entries([0, 0], [0, 0], [0, 1], [0.5, 0.5], [-1.0, -1.0], discount=1.0)
+    assert robust_value_iteration(walk, KL(0.1), tolerance=1e-9).value[0] == pytest.approx(-1.0 / 0.280205373839)
+    with pytest.raises(ArgumentError, match="no policy is sure"):
+        robust_value_iteration(walk, KL(1.0))
+    helped = robust_value_iteration(walk, KL(1.0, optimistic=True), tolerance=1e-9)
+    assert helped.value[0] == pytest.approx(-1.0)
+
+
+@pytest.mark.parametrize(
+    ("uncertainty", "message"),
+    [
+        (KL(-0.1), "`beta` must be finite and at least 0, but it is -0.1"),
+        (L1([0.1, 0.2]), "`radius` must be one number or 15, one per pair"),
+        (KL(float("nan")), "`beta` must be finite"),
+        (KL(np.r_[np.full(14, 0.1), -3.0]), r"`beta` must be finite and at least 0, but it is \[-3.0\]"),
+        (L2(0.1, weights=[1.0]), "`weights` must be of shape"),
+        (L2(0.1, weights=np.zeros(5)), "`weights` must be finite and greater than 0"),
+    ],
+)
+def test_sets_that_do_not_fit(uncertainty: Any, message: str) -> None:
+    with pytest.raises(ArgumentError, match=message):
+        robust_value_iteration(garnet(5, 3, 2), uncertainty)
+
+
+def test_policies_that_do_not_fit() -> None:
+    mdp = garnet(5, 2, 2)
+    for policy, message in (
+        (np.zeros(4, dtype=int), "whole numbers of shape"),
+        (np.full(5, 7), r"one of the actions \[0, 1\] in state 0"),
+        (np.full(10, 0.4), "sum to one in state 0"),
+        (np.zeros(3), "of shape"),
+    ):
+        with pytest.raises(ArgumentError, match=message):
+            robust_policy_evaluation(mdp, policy)
+
+
+def test_no_convergence_says_how_far_it_got() -> None:
+    mdp = garnet(5, 2, 3, discount=0.99)
+    with pytest.raises(NotConvergedError, match="`max_iterations` must be larger than 3") as caught:
+        robust_value_iteration(mdp, KL(0.1), max_iterations=3)
+    exact = robust_value_iteration(mdp, KL(0.1)).value
+    assert np.all(caught.value.lower <= exact)
+    assert np.all(exact <= caught.value.upper)
+    with pytest.raises(ArgumentError, match="`tolerance` must be greater than 0"):
+        value_iteration(mdp, tolerance=0.0)
+    with pytest.raises(ArgumentError, match="`num_threads` must be at least 1"):
+        value_iteration(mdp, num_threads=0)
