@@ -14,6 +14,7 @@ from ewok.tabular.sets import UncertaintySet
 from ewok.tabular.solution import Solution
 
 _PROGRESS = 0.999  # of what value iteration would have left: with a discount of 1, that is all
+_PATIENCE = 10  # full sweeps after which cheap ones must have got ahead of value iteration
 
 
 def modified_policy_iteration(
@@ -28,8 +29,8 @@ def modified_policy_iteration(
     """Value iteration with up to `evaluations` cheap sweeps between the full ones: the fastest, mostly.
 
     The cheap sweeps hold the policy and its worst rows fixed. Alone, holding both can cycle. So they
-    are kept only if the next full sweep is left with no more to do than value iteration would have
-    been; otherwise it goes on from before them, with half as many.
+    are kept only if within ten full sweeps there is no more left to do than value iteration would have
+    left in as many; otherwise it goes on from before them, with half as many cheap ones, in the end none.
 
     Args:
         mdp: the nominal MDP.
@@ -48,17 +49,20 @@ def modified_policy_iteration(
     search = Search(mdp, uncertainty, None, tolerance, max_iterations)
     operator = Operator(mdp, uncertainty, num_threads=num_threads)
     safe = value = np.zeros(mdp.num_states)
-    allowed, slack = np.inf, 0.0
+    allowed, tries, slack, slack_of_safe = np.inf, 0, 0.0, 0.0
     while True:
         new = operator(value, slack)
         left = search.swept(new, new - value, slack)
         if search.done:
             return search.solution(operator.policy())
-        if value is not safe and left > allowed:  # the cheap sweeps led astray
-            value, evaluations = safe, max(evaluations // 2, 1)
+        slack, tries = search.slack, tries + 1
+        if value is safe or left <= allowed:
+            safe, slack_of_safe, allowed, tries = new, slack, left, 0
+        elif tries == _PATIENCE:  # the cheap sweeps led astray
+            value, slack, tries, evaluations = safe, slack_of_safe, 0, evaluations // 2
             continue
-        safe, allowed, slack = new, _PROGRESS * mdp.discount * left, search.slack
-        value = _evaluated(operator, value, new, evaluations)
+        allowed *= _PROGRESS * mdp.discount
+        value = _evaluated(operator, value, new, evaluations) if evaluations > 0 else new
 
 
 def _evaluated(operator: Operator, value: Floats, new: Floats, evaluations: int) -> Floats:

@@ -62,7 +62,7 @@ class Operator:
         self._ceilings = np.full(self.mdp.num_pairs, np.inf)
         if self._considered is not None:
             self._ceilings[~self._considered] = -np.inf
-        self._floors = np.full(self.mdp.num_states, -np.inf)
+        self._floors = np.full(self.mdp.num_states, np.finfo(np.float64).min)  # above what is not considered
         self._temperatures = np.zeros(self.mdp.num_pairs)
 
     def __call__(self, value: Floats, slack: float = 0.0) -> Floats:
