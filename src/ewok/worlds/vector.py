@@ -1,0 +1,186 @@
+"""Many episodes of many worlds, stepped together, each exactly as it would go alone.
+
+Sub-environments are ordered point by point: index = point * episodes + episode. One that has ended
+stays where it is, and costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol, final
+
+import gymnasium as gym
+import numpy as np
+from gymnasium.vector import AutoresetMode, VectorEnv
+from gymnasium.vector.utils import batch_space
+from numpy.typing import NDArray
+
+from ewok.errors import NotResetError, require
+from ewok.nominal.batch import copied, leaves, stack, take_rows
+
+Array = NDArray[Any]
+Indices = NDArray[np.intp]
+
+
+@final
+@dataclass(slots=True, eq=False)
+class Outcome:
+    """What one step led to, of the sub-environments that were stepped, in their order.
+
+    Rows of diverged ones may hold anything; they are left out.
+    """
+
+    observations: Any
+    rewards: NDArray[np.float64]
+    terminated: NDArray[np.bool_]
+    truncated: NDArray[np.bool_]
+    diverged: NDArray[np.bool_]
+
+
+class Batch(Protocol):
+    """How the sub-environments of one vector are simulated; what ended is kept track of elsewhere."""
+
+    num_envs: int
+    single_observation_space: gym.Space[Any]
+    single_action_space: gym.Space[Any]
+
+    def reset(self, seeds: Sequence[int | None], options: dict[str, Any] | None) -> Any:
+        """Reset all. Returns observations, (num_envs, ...)."""
+        ...
+
+    def step(self, living: Indices, actions: Any) -> Outcome:
+        """Step the sub-environments `living`, each with its row of `actions`."""
+        ...
+
+    def close(self) -> None: ...
+
+
+@final
+class WorldVector(VectorEnv[Any, Any, Any]):
+    """Episodes of one or more worlds, side by side, without automatic resets.
+
+    After `reset(seed=s)`, episode e of every point is what that point's single environment gives after
+    `reset(seed=s + e)`: all points meet the same random numbers.
+
+    Attributes:
+        num_points: how many points there are.
+        num_episodes: how many episodes of each.
+        diverged: (num_envs,) whether an episode ended because its physics diverged. It is then truncated,
+            with the return so far.
+
+    Example:
+        >>> import ewok
+        >>> vector = ewok.worlds.get("cartpole").make_vector([{"gravity": 5.0}, {"gravity": 20.0}], episodes=3)
+        >>> observations, info = vector.reset(seed=0)
+        >>> observations.shape
+        (6, 4)
+    """
+
+    metadata = {"autoreset_mode": AutoresetMode.DISABLED}  # noqa: RUF012
+
+    def __init__(self, batch: Batch, num_episodes: int) -> None:
+        self._batch = batch
+        self.num_envs = batch.num_envs
+        self.num_episodes = num_episodes
+        self.num_points = batch.num_envs // num_episodes
+        self.single_observation_space, self.single_action_space = (
+            batch.single_observation_space,
+            batch.single_action_space,
+        )
+        self.observation_space = batch_space(self.single_observation_space, self.num_envs)
+        self.action_space = batch_space(self.single_action_space, self.num_envs)
+        self.diverged = np.zeros(self.num_envs, dtype=bool)
+        self._terminated = np.zeros(self.num_envs, dtype=bool)
+        self._truncated = np.zeros(self.num_envs, dtype=bool)
+        self._observations: Any = None
+
+    @property
+    def living(self) -> Indices:
+        """The sub-environments whose episodes go on."""
+        return np.flatnonzero(~(self._terminated | self._truncated))
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
+        episodes = np.arange(self.num_envs) % self.num_episodes
+        seeds = [None if seed is None else seed + int(episode) for episode in episodes]
+        self._observations = self._batch.reset(seeds, options)
+        self.diverged = np.zeros(self.num_envs, dtype=bool)
+        self._terminated = np.zeros(self.num_envs, dtype=bool)
+        self._truncated = np.zeros(self.num_envs, dtype=bool)
+        return copied(self._observations), {}
+
+    def step(self, actions: Any) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
+        if self._observations is None:
+            raise NotResetError("`step` was called before `reset()`. Call `reset()` first.")
+        rewards = np.zeros(self.num_envs)
+        living = self.living
+        if len(living):
+            outcome = self._batch.step(living, take_rows(actions, living))
+            sound = ~outcome.diverged
+            kept = living[sound]
+            rewards[kept] = outcome.rewards[sound]
+            self._terminated[kept] = outcome.terminated[sound]
+            self._truncated[kept] = outcome.truncated[sound]
+            lost = living[outcome.diverged]
+            self.diverged[lost] = self._truncated[lost] = True
+            arrived = take_rows(outcome.observations, np.flatnonzero(sound))
+            for ours, theirs in zip(leaves(self._observations), leaves(arrived), strict=True):
+                ours[kept] = theirs
+        return copied(self._observations), rewards, self._terminated.copy(), self._truncated.copy(), {}
+
+    def close_extras(self, **kwargs: Any) -> None:
+        self._batch.close()
+
+
+@final
+class LoopBatch:
+    """Single environments, one after another: for any world."""
+
+    def __init__(self, envs: Sequence[gym.Env[Any, Any]]) -> None:
+        require(len(envs) > 0, "envs", "one or more environments", envs, "Give one or more points.")
+        self._envs = envs
+        self._last: list[Any] = [None] * len(envs)
+        self.num_envs = len(envs)
+        self.single_observation_space = envs[0].observation_space
+        self.single_action_space = envs[0].action_space
+
+    def reset(self, seeds: Sequence[int | None], options: dict[str, Any] | None) -> Any:
+        resets = [env.reset(seed=seed, options=options)[0] for env, seed in zip(self._envs, seeds, strict=True)]
+        self._last = [copied(observation) for observation in resets]
+        return stack(self._last)
+
+    def step(self, living: Indices, actions: Any) -> Outcome:
+        num = len(living)
+        rewards, diverged = np.zeros(num), np.zeros(num, dtype=bool)
+        terminated, truncated = np.zeros(num, dtype=bool), np.zeros(num, dtype=bool)
+        rows = list(gym.vector.utils.iterate(batch_space(self.single_action_space, num), actions))
+        for row, index in enumerate(living):
+            try:
+                observation, reward, ended, cut, _ = self._envs[index].step(rows[row])
+            except Exception as error:
+                if not is_divergence(error):
+                    raise
+                diverged[row] = True
+                continue
+            if not (np.isfinite(float(reward)) and is_finite(observation)):
+                diverged[row] = True
+                continue
+            self._last[index] = copied(observation)
+            rewards[row], terminated[row], truncated[row] = reward, ended, cut
+        return Outcome(stack([self._last[index] for index in living]), rewards, terminated, truncated, diverged)
+
+    def close(self) -> None:
+        for env in self._envs:
+            env.close()
+
+
+def is_divergence(error: Exception) -> bool:
+    """Whether a simulator says with this error that its physics came apart."""
+    named = {f"{cls.__module__}:{cls.__qualname__}" for cls in type(error).__mro__}
+    return isinstance(error, ArithmeticError) or "dm_control.rl.control:PhysicsError" in named
+
+
+def is_finite(observation: Any) -> bool:
+    """Whether all numbers of an observation are finite."""
+    parts = [np.asarray(leaf) for leaf in leaves(observation)]
+    return all(bool(np.isfinite(part).all()) for part in parts if np.issubdtype(part.dtype, np.inexact))
