@@ -11,7 +11,20 @@ import pytest
 from scipy import sparse
 
 from ewok.errors import ArgumentError
-from ewok.tabular import TabularMDP, value_iteration
+from ewok.tabular import (
+    KL,
+    L1,
+    L2,
+    Burg,
+    ChiSquare,
+    Contamination,
+    LInf,
+    TabularMDP,
+    robust_value_iteration,
+    value_iteration,
+)
+
+from .worlds import garnet
 
 KERNEL = np.array([[[0.5, 0.5], [0.0, 1.0]], [[1.0, 0.0], [0.2, 0.8]]])  # (S, A, S)
 REWARDS = np.array([[1.0, 2.0], [3.0, 4.0]])
@@ -102,6 +115,10 @@ def test_next_states_of_probability_zero_are_left_out() -> None:
         ({"initial": [0.5, 0.6]}, "`initial` must be a distribution"),
         ({"initial": [1.0]}, "`initial` must have one number per state"),
         ({"num_states": 4}, "state 2 has no actions and nothing leads to it"),
+        ({"terminal": [7]}, "`terminal` must be states from 0 to 1, but it is 7"),
+        ({"terminal": [-1]}, "`terminal` must be states from 0 to 1, but it is -1"),
+        ({"next_states": [0, 4_000_000_000, 0]}, "below 6 with 3 transitions, but it is 4000000000"),
+        ({"state_names": ("a",)}, "`state_names` must have one name per state, 2, but it has 1"),
         ({"terminal": [1]}, "state 1 must have actions or be in `terminal`, not both"),
         ({"states": [], "actions": [], "next_states": [], "probabilities": [], "rewards": []}, "needs transitions"),
     ],
@@ -133,6 +150,10 @@ def test_arrays_that_do_not_fit_each_other() -> None:
         TabularMDP(**(parts | {"row_ptr": np.array([0, 2, 4])}))
     with pytest.raises(ArgumentError, match="has none"):
         TabularMDP(**(parts | {"row_ptr": np.array([0, 3, 3])}))
+    with pytest.raises(ArgumentError, match="leave out next states of probability 0"):
+        TabularMDP(**(parts | {"probabilities": np.array([1.0, 0.0, 1.0])}))
+    with pytest.raises(ArgumentError, match="`next_states` must be from 0 to 1"):
+        TabularMDP(**(parts | {"next_states": np.array([0, 2, 0], dtype=np.uint32)}))
 
 
 def test_environments_without_a_table_are_refused() -> None:
@@ -154,6 +175,11 @@ GOOD = "idstatefrom,idaction,idstateto,probability,reward\n0,0,1,1,2\n1,0,0,0.5,
         (GOOD + "0,1,x,1,1\n", "line 5 .* '0,1,x,1,1'"),
         (GOOD + "0,1,1\n", "line 5"),
         (GOOD + '"0,1,1,1,2\n', "line 5"),
+        (GOOD + '"0,1,1,1,2\n' + 100 * "1,1,0,1,0\n", "line 5 of .* but it is .{1,100} Take out"),
+        (GOOD + "0,1,1,1,nan\n", "`rewards` must be finite, but it is nan. Look at line 5 of"),
+        (GOOD + "0,1,1,-1,2\n", "`probabilities` must be finite and at least 0, but it is -1.0. Look at line 5 of"),
+        (GOOD + "0,1,1.5,1,2\n", "`next_states` must be whole numbers, .* look at line 5 of"),
+        (GOOD + "0,1,4000000000,1,2\n", "Number them without gaps"),
         ("idstatefrom,idaction,idstateto,probability,reward\n", "needs transitions"),
     ],
 )
@@ -168,10 +194,13 @@ def test_a_file_with_quotes_another_order_and_more_columns(tmp_path: Path) -> No
     path = tmp_path / "mdp.csv"
     path.write_text(
         '\ufeff"idstateto","probability","reward","idstatefrom","idaction","note"\n1,1,2,0,0,"a, b"\n0,1,0,1,0,c\n'
-    )
+    )  # as spreadsheets write it
     mdp = TabularMDP.from_csv(path, discount=0.9)
     assert mdp.next_states.tolist() == [1, 0]
     assert mdp.rewards.tolist() == [2.0, 0.0]
+    path.write_text('idstatefrom,idaction,idstateto,probability,reward,note\n0,0,0,1,2,"two\nlines"\n0,1,0,x,2,\n')
+    with pytest.raises(ArgumentError, match="line 4 of"):
+        TabularMDP.from_csv(path, discount=0.9)
 
 
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
@@ -188,9 +217,25 @@ def test_memory_is_stated_beforehand() -> None:
     assert mdp.num_bytes == TabularMDP.bytes_needed(30, 4, 30, per_entry_rewards=True)
 
 
-def test_restricting_keeps_rows_and_rewards() -> None:
-    mdp = TabularMDP.from_arrays(KERNEL, REWARDS, discount=0.9)
-    chain = mdp.restricted(np.array([1, 2]))
-    assert chain.actions.tolist() == [1, 0]
-    assert chain.num_entries == 2
-    np.testing.assert_array_equal(chain.entry_rewards, [2.0, 3.0])
+def test_another_kernel_leaves_out_what_it_rules_out() -> None:
+    mdp = entries()
+    certain = mdp.with_kernel([0.0, 1.0, 1.0])
+    assert certain.next_states.tolist() == [1, 0]
+    assert certain.entry_rewards.tolist() == [2.0, 3.0]
+    assert certain.row_ptr.tolist() == [0, 1, 2]
+    by_pair = TabularMDP.from_arrays(KERNEL, REWARDS, discount=0.9).with_kernel([1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
+    assert by_pair.entry_rewards.tolist() == [1.0, 2.0, 3.0, 4.0]
+    for wrong, message in (([0.5, 0.5], "one number per entry"), ([0.5, -0.5, 1.0], "greater than 0, but it is -0.5")):
+        with pytest.raises(ArgumentError, match=message):
+            mdp.with_kernel(wrong)
+
+
+def test_a_worst_kernel_that_rules_outcomes_out_can_be_solved_again() -> None:
+    """Nothing that has no probability left comes back, in whichever set."""
+    mdp = garnet(6, 2, 3)
+    for uncertainty in (KL(50.0), L1(2.0), Contamination(1.0)):
+        worst = robust_value_iteration(mdp, uncertainty).kernel()
+        assert worst.num_entries == mdp.num_pairs, "only the worst outcome of each row is left"
+        nominal = value_iteration(worst).value
+        for again in (KL(1.0), L1(1.0), Contamination(0.5), Burg(1.0), LInf(0.5), ChiSquare(1.0), L2(0.5)):
+            np.testing.assert_allclose(robust_value_iteration(worst, again).value, nominal, atol=2e-6)

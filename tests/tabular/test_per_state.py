@@ -26,7 +26,7 @@ from .worlds import garnet
 
 def one_state(z: np.ndarray, p: np.ndarray) -> TabularMDP:
     """State 0 with the outcomes (A, n) of its actions as rewards on the way to the end."""
-    actions, outcomes = np.indices(z.shape)
+    actions, _ = np.indices(z.shape)
     zeros = np.zeros(z.size, dtype=int)
     return TabularMDP.from_entries(
         zeros, actions.ravel(), zeros + 1, p.ravel(), z.ravel(), discount=0.9, initial=[1.0, 0.0]

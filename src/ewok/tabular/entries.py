@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,7 @@ from scipy import sparse
 from ewok.errors import ArgumentError, require
 
 Floats = NDArray[np.float64]
+_SHOWN = 80  # of a malformed line, in characters
 _COLUMNS = ("idstatefrom", "idaction", "idstateto", "probability", "reward")
 
 
@@ -36,15 +38,19 @@ def checked(
     probabilities: ArrayLike,
     rewards: ArrayLike,
     num_states: int | None = None,
+    where: Callable[[int], str] = "transition {}".format,
 ) -> Entries:
-    """Columns as numbers of the right kind, or an error that names the line."""
-    s, a, n = _whole(states, "states"), _whole(actions, "actions"), _whole(next_states, "next_states")
+    """Columns as numbers of the right kind, or an error that says where they are not."""
+    columns = (("states", states), ("actions", actions), ("next_states", next_states))
+    s, a, n = (_whole(column, name, where) for name, column in columns)
     p, r = np.asarray(probabilities, dtype=np.float64), np.asarray(rewards, dtype=np.float64)
     sizes = [len(column) for column in (s, a, n, p, r)]
     require(len(set(sizes)) == 1, "entries", "columns of one length", sizes, "Give every transition all five numbers.")
     num = int(max(s.max(initial=-1), n.max(initial=-1))) + 1 if num_states is None else num_states
     require(sizes[0] > 0, "states", "of one transition or more", sizes[0], "An MDP needs transitions.")
-    require(num < 2**32, "states", "below 2^32", num - 1, "Number them without gaps.")
+    # Every state has a transition, or one leads to it: more would only be found out after memory for all of them.
+    most = 2 * sizes[0] if num_states is None else 2**32
+    require(num <= most, "states", f"below {most} with {sizes[0]} transitions", num - 1, "Number them without gaps.")
     for name, states_named in (("states", s), ("next_states", n)):
         if states_named.max(initial=-1) >= num:
             largest = int(states_named.max())
@@ -53,7 +59,7 @@ def checked(
         wrong = np.flatnonzero(~np.isfinite(numbers) | (numbers < least))
         if len(wrong):
             bound = " and at least 0" if least == 0.0 else ""
-            require(False, name, f"finite{bound}", float(numbers[wrong[0]]), f"Look at transition {wrong[0]}.")
+            require(False, name, f"finite{bound}", float(numbers[wrong[0]]), f"Look at {where(int(wrong[0]))}.")
     return Entries(s, a, n, p, r, num)
 
 
@@ -110,13 +116,10 @@ def _table_of(env: gym.Env[Any, Any]) -> tuple[dict[int, Any], Any]:
 
 def of_csv(path: str | Path) -> Entries:
     """A file with the columns idstatefrom, idaction, idstateto, probability, reward (craam's format)."""
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            lines = list(csv.reader(file))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ArgumentError(f"`path` must be a CSV file, but {path} cannot be read as one: {error}.") from error
-    if not lines:
+    numbered = list(_lines_of(path))
+    if not numbered:
         raise ArgumentError(f"`path` must be a table, but {path} is empty. Its first line names the columns.")
+    starts, lines = zip(*numbered, strict=True)
     header = [name.strip().strip('"').lower() for name in lines[0]]
     missing = [name for name in _COLUMNS if name not in header]
     if missing:
@@ -126,16 +129,30 @@ def of_csv(path: str | Path) -> Entries:
         )
     places = [header.index(name) for name in _COLUMNS]
     rows: list[list[float]] = []
-    for number, line in enumerate(lines[1:], start=2):
+    for number, line in numbered[1:]:
         try:
             rows.append([float(line[place]) for place in places])
         except (IndexError, ValueError) as error:
             raise ArgumentError(
-                f"line {number} of {path} must have {len(header)} numbers, but it is {','.join(line)!r}. "
+                f"line {number} of {path} must have {len(header)} numbers, but it is {','.join(line)[:_SHOWN]!r}. "
                 "Take out blank lines and units."
             ) from error
     s, a, n, p, r = np.array(rows).reshape(-1, 5).T
-    return checked(s, a, n, p, r)
+    return checked(s, a, n, p, r, where=lambda row: f"line {starts[row + 1]} of {path}")
+
+
+def _lines_of(path: str | Path) -> Iterator[tuple[int, list[str]]]:
+    """Each line of a CSV file, with the number it starts at: quotes may stretch it over several."""
+    with open(path, newline="", encoding="utf-8-sig") as file:
+        reader, start = csv.reader(file), 1
+        try:
+            for line in reader:
+                yield start, line
+                start = reader.line_num + 1
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise ArgumentError(
+                f"`path` must be a CSV file, but {path} cannot be read as one from line {start} on: {error}."
+            ) from error
 
 
 def of_samples(states: ArrayLike, actions: ArrayLike, next_states: ArrayLike, rewards: ArrayLike) -> Entries:
@@ -148,10 +165,10 @@ def of_samples(states: ArrayLike, actions: ArrayLike, next_states: ArrayLike, re
     return Entries(s, a, n, counts / totals[places.ravel()], lines[:, 3], num)
 
 
-def _whole(numbers: ArrayLike, name: str) -> NDArray[np.int64]:
+def _whole(numbers: ArrayLike, name: str, where: Callable[[int], str]) -> NDArray[np.int64]:
     column = np.asarray(numbers, dtype=np.float64)
     wrong = np.flatnonzero(~np.isfinite(column) | (column < 0.0) | (column != np.floor(column)))
     if len(wrong):
-        remedy = f"Number states and actions from 0; look at transition {wrong[0]}."
+        remedy = f"Number states and actions from 0; look at {where(int(wrong[0]))}."
         require(False, name, "whole numbers, at least 0", float(column[wrong[0]]), remedy)
     return column.astype(np.int64)

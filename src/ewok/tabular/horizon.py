@@ -50,7 +50,7 @@ def finite_horizon(
         mdp: the nominal MDP.
         horizon: T.
         uncertainty: the set; None for the nominal kernel.
-        final_value: (S,) what each state is worth after the last step; 0 by default.
+        final_value: (S,) what each state is worth after the last step, terminal ones 0; 0 by default.
     """
     require(horizon >= 1, "horizon", "at least 1", horizon, "It is the number of steps.")
     sign = 1.0 if mdp.sense == "maximise" else -1.0
@@ -59,7 +59,7 @@ def finite_horizon(
     require(last.shape == (mdp.num_states,), "final_value", f"of shape ({mdp.num_states},)", got, "One per state.")
     operator = operator_of(mdp, uncertainty)
     value: Floats = sign * np.where(mdp.terminal, 0.0, last)
-    values, policies = [last], []
+    values, policies = [sign * value], []
     for _ in range(horizon):
         value = operator(value, 0.0)
         values.append(sign * value)

@@ -29,7 +29,7 @@ class TabularMDP:
         state_ptr: (S + 1,) where each state's pairs begin.
         row_ptr: (K + 1,) where each pair's entries begin.
         next_states: (E,) the next state of each entry.
-        probabilities: (E,) its nominal probability; each pair's sum to one.
+        probabilities: (E,) its nominal probability, greater than 0; each pair's sum to one.
         rewards: (E,) where they depend on the next state, (K,) where on state and action only.
         discount: gamma.
         initial: (S,) initial distribution.
@@ -235,25 +235,18 @@ class TabularMDP:
         return slice(int(self.row_ptr[pair]), int(self.row_ptr[pair + 1]))
 
     def with_kernel(self, probabilities: ArrayLike) -> TabularMDP:
-        """The same MDP under another kernel with the same support: (E,) probabilities, some perhaps zero."""
-        return replace(self, probabilities=np.asarray(probabilities, dtype=np.float64))
-
-    def restricted(self, pairs: NDArray[np.int64], probabilities: ArrayLike | None = None) -> TabularMDP:
-        """With these pairs (in order) only, and perhaps with other probabilities, one row after the other."""
-        sizes = np.diff(self.row_ptr)[pairs]
-        row_ptr = np.concatenate([[0], np.cumsum(sizes)])
-        entries = np.arange(row_ptr[-1]) + np.repeat(self.row_ptr[pairs] - row_ptr[:-1], sizes)
+        """The same MDP under another kernel: (E,) probabilities. Next states of probability 0 are left out."""
+        given = np.asarray(probabilities, dtype=np.float64)
+        some = given != 0.0
+        if given.shape != self.probabilities.shape or some.all():
+            return replace(self, probabilities=given)
         per_entry = len(self.rewards) == self.num_entries
-        counts = np.bincount(self.states[pairs], minlength=self.num_states)
         return replace(
             self,
-            state_ptr=np.concatenate([[0], np.cumsum(counts)]),
-            row_ptr=row_ptr,
-            next_states=self.next_states[entries],
-            probabilities=self.probabilities[entries] if probabilities is None else np.asarray(probabilities),
-            rewards=self.rewards[entries] if per_entry else self.rewards[pairs],
-            actions=self.actions[pairs],
-            counts=None,
+            row_ptr=np.append(0, np.cumsum(some))[self.row_ptr],
+            next_states=self.next_states[some],
+            probabilities=given[some],
+            rewards=self.rewards[some] if per_entry else self.rewards,
         )
 
     def with_discount(self, discount: float) -> TabularMDP:

@@ -35,7 +35,8 @@ class QTable:
     returns: Floats = field(repr=False)
 
     def __call__(self, observations: Any) -> Floats:
-        values: Floats = np.max(self.q[np.asarray(observations)], axis=-1)
+        best = np.max(self.q[np.asarray(observations)], axis=-1)
+        values: Floats = np.where(np.isneginf(best), 0.0, best)  # without actions the episode has ended
         return values
 
     @property
@@ -47,8 +48,7 @@ class QTable:
     @property
     def value(self) -> Floats:
         """(S,) the greedy action's value."""
-        values: Floats = np.where(np.isneginf(self.q.max(axis=1)), 0.0, self.q.max(axis=1))
-        return values
+        return self(np.arange(len(self.q)))
 
 
 def q_learning(
@@ -84,7 +84,7 @@ def q_learning(
         >>> q_learning(env, discount=0.8, num_episodes=3, bind=ewok.bind).q.shape
         (48, 4)
     """
-    _require_rates(discount, learning_rate, epsilon, num_episodes)
+    _require_rates(discount, learning_rate, epsilon, num_episodes, max_steps)
     spaces = (env.observation_space, env.action_space)
     if not all(isinstance(space, gym.spaces.Discrete) and space.start == 0 for space in spaces):
         raise ArgumentError(
@@ -157,14 +157,17 @@ def ewok_q_learning(
         seed: of everything random.
         start: (S, A) action values to start from; 0 by default.
     """
-    _require_rates(mdp.discount, learning_rate, epsilon, num_episodes)
+    _require_rates(mdp.discount, learning_rate, epsilon, num_episodes, max_steps)
     require(num_samples >= 1, "num_samples", "at least 1", num_samples, "The paper uses 5.")
     require(mdp.sense == "maximise", "mdp", "one with rewards to be maximised", mdp.sense, "Negate the costs.")
-    if num_samples > 1:
+    if num_samples > 1 or kappa is not None or radius is not None:
         require_one(kappa, radius)
     shape = (mdp.num_states, int(mdp.actions.max()) + 1)
+    first = np.zeros(shape) if start is None else np.asarray(start, dtype=np.float64)
+    got = f"of shape {first.shape}"
+    require(first.shape == shape, "start", f"of shape {shape}", got, "Give one value per state and action.")
     q = np.full(shape, -np.inf)
-    q[mdp.states, mdp.actions] = 0.0 if start is None else np.asarray(start)[mdp.states, mdp.actions]
+    q[mdp.states, mdp.actions] = first[mdp.states, mdp.actions]
     returns, visits = np.zeros(num_episodes), np.zeros(mdp.num_entries, dtype=np.int64)
     ends = np.concatenate([np.cumsum(mdp.probabilities[mdp.entries(k)]) for k in range(mdp.num_pairs)])
     tables = (mdp.state_ptr, mdp.row_ptr, mdp.actions, mdp.next_states, mdp.entry_rewards, ends)
@@ -175,11 +178,12 @@ def ewok_q_learning(
     return EWoKLearning(QTable(q, mdp.discount, returns), visits)
 
 
-def _require_rates(discount: float, learning_rate: float, epsilon: float, num_episodes: int) -> None:
+def _require_rates(discount: float, learning_rate: float, epsilon: float, num_episodes: int, max_steps: int) -> None:
     require(0.0 <= discount <= 1.0, "discount", "between 0 and 1", discount, "Try 0.99.")
     require(0.0 < learning_rate <= 1.0, "learning_rate", "above 0 and at most 1", learning_rate, "Try 0.01.")
     require(0.0 <= epsilon <= 1.0, "epsilon", "between 0 and 1", epsilon, "Try 0.2.")
     require(num_episodes >= 1, "num_episodes", "at least 1", num_episodes, "The paper has 20,000.")
+    require(max_steps >= 1, "max_steps", "at least 1", max_steps, "Try 1_000.")
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -24,6 +24,7 @@ from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.operator import radii_of
 from ewok.tabular.policy import shares_of
 from ewok.tabular.sets import KL
+from ewok.tabular.solution import NotConvergedError
 from ewok.tabular.solve import robust_policy_evaluation
 from ewok.tabular.worst import policy_value, scores_of
 
@@ -53,6 +54,8 @@ def _asynchronous(
     mdp: TabularMDP, share: float, radius: float, p: float, num_steps: int, learning_rate: float, seed: int
 ) -> Floats:
     require(mdp.sense == "maximise", "mdp", "one with rewards to be maximised", mdp.sense, "Negate the costs.")
+    require(num_steps >= 1, "num_steps", "at least 1", num_steps, "Try 1_000_000.")
+    require(0.0 < learning_rate <= 1.0, "learning_rate", "above 0 and at most 1", learning_rate, "Try 0.01.")
     ends = np.concatenate([np.cumsum(mdp.probabilities[mdp.entries(k)]) for k in range(mdp.num_pairs)])
     tables = (mdp.state_ptr, mdp.row_ptr, mdp.states, mdp.next_states, mdp.entry_rewards, ends)
     q = np.zeros(mdp.num_pairs)
@@ -101,7 +104,7 @@ class Descent:
 
     rows: Floats = field(repr=False)
     values: Floats = field(repr=False)
-    iterations: int = 0
+    iterations: int
 
 
 def projected_gradient_kernel(
@@ -117,16 +120,25 @@ def projected_gradient_kernel(
 
     The gradient of the return in row (s, a) is d(s) pi(a | s) z, d the discounted visits; steps are
     taken in z alone, as a row's own scale does not change where it ends. Stops when the return is
-    within the tolerance of the robust one, which `robust_policy_evaluation` knows.
+    within the tolerance of the robust one, which `robust_policy_evaluation` knows; raises
+    `NotConvergedError` when it has not come there.
     """
     if mdp.sense != "maximise" or uncertainty.optimistic or uncertainty.per_state:
         raise ArgumentError("`mdp` must have rewards to be maximised, and `uncertainty` be a robust KL set per pair.")
     used = np.repeat(shares_of(mdp, policy) > 0.0, np.diff(mdp.row_ptr))
     radii = radii_of(uncertainty, mdp.num_pairs, "pair")
-    goal = robust_policy_evaluation(mdp, policy, uncertainty, tolerance=0.1 * tolerance).robust_return
+    exact = robust_policy_evaluation(mdp, policy, uncertainty, tolerance=0.1 * tolerance)
+    goal = exact.robust_return
     rows, value = mdp.probabilities.copy(), policy_value(mdp, policy)
     values = [float(mdp.initial @ value)]
-    while values[-1] - goal > tolerance and len(values) <= max_iterations:
+    while values[-1] - goal > tolerance:
+        if len(values) > max_iterations:
+            raise NotConvergedError(
+                f"`max_iterations` must be larger than {max_iterations} to come within {tolerance:g} of the robust "
+                f"return; it is {values[-1] - goal:.3g} away. Raise it, `step_size` or `tolerance`.",
+                exact.lower,
+                value,
+            )
         wanted = np.where(used, rows - step_size * scores_of(mdp, value), rows)
         rows = np.concatenate(
             [

@@ -21,7 +21,12 @@ def require_actions(entries: Entries, terminal: ArrayLike | None) -> None:
         reason, remedy = "has no actions and nothing leads to it", "list it in `terminal`"
     else:
         ends = np.zeros(entries.num_states, dtype=bool)
-        ends[np.asarray(terminal, dtype=np.int64)] = True
+        named = np.asarray(terminal, dtype=np.int64)
+        outside = named[(named < 0) | (named >= entries.num_states)]
+        if len(outside):
+            requirement = f"states from 0 to {entries.num_states - 1}"
+            require(False, "terminal", requirement, int(outside[0]), "Give a larger `num_states`.")
+        ends[named] = True
         lost, reason, remedy = leaves == ends, "must have actions or be in `terminal`, not both", "correct `terminal`"
     if lost.any():
         raise ArgumentError(f"state {np.flatnonzero(lost)[0]} {reason}. Number states without gaps, or {remedy}.")
@@ -38,10 +43,11 @@ def require_numbers(mdp: Any) -> None:
     if not np.all(np.isfinite(mdp.rewards)):
         entry = int(np.flatnonzero(~np.isfinite(mdp.rewards))[0])
         require(False, "rewards", "finite", mdp.rewards[entry], f"Look at entry {entry}.")
-    wrong = ~(mdp.probabilities >= 0.0) | ~np.isfinite(mdp.probabilities)
+    wrong = ~(mdp.probabilities > 0.0) | ~np.isfinite(mdp.probabilities)
     if wrong.any():
         entry = int(np.flatnonzero(wrong)[0])
-        require(False, "probabilities", "at least 0", mdp.probabilities[entry], f"Look at entry {entry}.")
+        remedy = f"Look at entry {entry}; leave out next states of probability 0."
+        require(False, "probabilities", "greater than 0", float(mdp.probabilities[entry]), remedy)
     initial_sum = float(mdp.initial.sum())
     valid = bool(np.all(mdp.initial >= 0.0)) and abs(initial_sum - 1.0) <= _SUM_TOLERANCE
     require(valid, "initial", f"a distribution over {mdp.num_states} states", mdp.initial, "Leave it out for uniform.")
@@ -56,6 +62,7 @@ def _require_shapes(mdp: Any) -> None:
         "rewards": (len(mdp.rewards), [entries, pairs], "have one number per entry, or per pair"),
         "actions": (len(mdp.actions), [pairs], "have one number per pair"),
         "initial": (len(mdp.initial), [states], "have one number per state"),
+        "state_names": (len(mdp.state_names), [states, 0], "have one name per state"),
     }
     for name, (got, allowed, rule) in shapes.items():
         if got not in allowed:

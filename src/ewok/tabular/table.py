@@ -46,6 +46,8 @@ def solve_file(
         raise ArgumentError(f"`path` must be a CSV file, but there is none at {path}. Check the name.")
     if out is not None and not out.parent.is_dir():
         raise ArgumentError(f"`--out` must be in a folder that exists, but {out.parent} does not. Make it first.")
+    if out is not None and out.is_dir():
+        raise ArgumentError(f"`--out` must be a file, but {out} is a folder. Add a name, such as policy.csv.")
     mdp = TabularMDP.from_csv(path, discount=gamma, sense="minimise" if costs else "maximise")
     chosen = _set_of(kind, radius, per_state)
     solution = robust_value_iteration(mdp, chosen, tolerance=tolerance, num_threads=num_threads)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -30,9 +31,11 @@ class KLWorstKernel:
         kernel: it, as an MDP.
         rows: (E,) its probabilities.
         kappa: (K,) temperatures: infinite where the row is nominal, 0 where only the worst outcomes are left.
-        omega: (K,) thresholds: outcomes with z below are more likely than nominal, those above less.
-        delta: (E,) (z - omega) / kappa = -log(P / P-bar); infinite where an outcome is ruled out.
-        scores: (E,) z.
+        omega: (K,) thresholds: outcomes with z below are more likely than nominal, those above less (for an
+            optimistic set the other way round).
+        delta: (E,) -log(P / P-bar) = (z - omega) / kappa (for an optimistic set its negative); infinite where
+            an outcome is ruled out.
+        scores: (E,) z, to be maximised: of costs, negative.
         beta: (K,) radii.
     """
 
@@ -92,7 +95,8 @@ def scores_of(mdp: TabularMDP, value: ArrayLike) -> Floats:
 def policy_value(mdp: TabularMDP, policy: ArrayLike) -> Floats:
     """(S,) the exact value of a policy under the MDP's own kernel, by one sparse solve.
 
-    The policy is one action per state, or the probability of each state-action pair.
+    The policy is one action per state, or the probability of each state-action pair. Without discount
+    it must be sure to reach a terminal state.
     """
     shares = np.repeat(shares_of(mdp, policy), np.diff(mdp.row_ptr)) * mdp.probabilities
     states = np.repeat(mdp.states, np.diff(mdp.row_ptr))
@@ -100,7 +104,14 @@ def policy_value(mdp: TabularMDP, policy: ArrayLike) -> Floats:
     transitions = sparse.coo_array((shares, (states, mdp.next_states.astype(np.int64))), shape=shape)
     rewards = np.bincount(states, weights=shares * mdp.entry_rewards, minlength=mdp.num_states)
     system = sparse.eye_array(mdp.num_states, format="csc") - mdp.discount * transitions.tocsc()
-    value: Floats = linalg.spsolve(system, rewards)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", linalg.MatrixRankWarning)
+        value: Floats = linalg.spsolve(system, rewards)
+    if not np.all(np.isfinite(value)):
+        raise ArgumentError(
+            f"`discount` must be below 1 where a policy need not reach a terminal state, but it is {mdp.discount:g}. "
+            "Discount the MDP."
+        )
     return value if mdp.sense == "maximise" else -value
 
 

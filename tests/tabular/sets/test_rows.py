@@ -110,7 +110,7 @@ def test_a_larger_set_has_no_better_worst_row(kind: Any, row: Any, radii: tuple[
 @settings(max_examples=50, deadline=None)
 def test_radius_zero_is_nominal_and_a_large_one_leaves_the_worst(kind: Any, row: Any) -> None:
     z, p = row
-    value, q = solve(kind, z, p, 0.0)
+    _, q = solve(kind, z, p, 0.0)
     np.testing.assert_allclose(q, p, atol=1e-15)
     # No radius of Burg's rules anything out, and how large is large depends on the smallest probability.
     large = 700.0 if kind is Burg else 1e9
@@ -150,7 +150,7 @@ def test_weights_of_one_change_nothing_and_others_stay_within(kind: Any, row: An
 )
 def test_kl_of_two_even_outcomes(beta: float, worst: float) -> None:
     """p = (1/2, 1/2), z = (0, 1): the root of log 2 + q log q + (1 - q) log(1 - q) = beta."""
-    value, q = solve(KL, [0.0, 1.0], [0.5, 0.5], beta)
+    value, _ = solve(KL, [0.0, 1.0], [0.5, 0.5], beta)
     assert value == pytest.approx(worst, abs=1e-12)
     if worst > 0.0:
         entropy = -sum(x * math.log(x) for x in (worst, 1.0 - worst))

@@ -59,7 +59,11 @@ def worst_row(z, p, w, radius, u, q):  # type: ignore[no-untyped-def]
         return _worst_weighted_row(z, p, w, radius, u, q)
     order = np.argsort(z)
     nominal(z, p, q)
-    left = min(0.5 * radius, 1.0 - p[order[0]])
+    left = 0.5 * radius
+    if left >= 1.0 - p[order[0]]:  # what rounding would leave to the others could count in another set
+        q[:] = 0.0
+        q[order[0]] = 1.0
+        return z[order[0]]
     q[order[0]] += left
     for place in range(len(z) - 1, 0, -1):
         if left <= 0.0:
