@@ -57,6 +57,7 @@ _REFUSED: dict[str, str] = {
     "gymnasium.wrappers.common:Autoreset": _RESETS,
     "gymnasium.wrappers.transform_observation:AddRenderObservation": _SHOWS,
     "gymnasium.wrappers.array_conversion:ArrayConversion": _CONVERTS,
+    "ewok.worlds.controls:ActionRepeat": _REPEATS,
     "stable_baselines3.common.atari_wrappers:MaxAndSkipEnv": _REPEATS,
     "stable_baselines3.common.atari_wrappers:EpisodicLifeEnv": "changes when episodes end",
 }
@@ -131,9 +132,9 @@ def refuse_breaking_wrappers(layers: Layers, owner: str) -> None:
                 )
             raise WrapperError(f"`{name}` {reason}, so it must not stand between `{owner}` and the simulator. {remedy}")
     for wrapper in layers.action_path:
-        if isinstance(wrapper, gw.StickyAction):
+        if isinstance(wrapper, gw.StickyAction) or getattr(type(wrapper), "remembers_actions", False):
             raise WrapperError(
-                "`StickyAction` remembers actions, so it must not stand beneath an action noise, "
+                f"`{type(wrapper).__name__}` remembers actions, so it must not stand beneath an action noise, "
                 "where every candidate has an action of its own. Put it above the noise wrapper."
             )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -75,18 +75,26 @@ class Perturbation:
         number = float(value) if real else math.nan
         valid = math.isfinite(number) and self.least <= number <= self.most and number > self.above
         valid = valid and (not self.whole or number.is_integer())
-        remedy = f"It is tested from {self.low} to {self.high}." if argument is None else f"It is {self.name}'s."
+        remedy = f"`{self.name}` is tested from {self.low} to {self.high}."
         require(valid, argument or self.name, self._requirement(), value, remedy)
         return number
 
-    def place(self, fraction: float) -> float:
+    def place(self, fraction: float, log: bool | None = None) -> float:
         """The value at a fraction of the tested range, from 0 to 1: evenly, or by the logarithm."""
-        if self.log:
+        if self.log if log is None else log:
             value = math.exp(math.log(self.low) + fraction * (math.log(self.high) - math.log(self.low)))
         else:
             value = self.low + fraction * (self.high - self.low)
         value = min(max(value, self.low), self.high)  # rounding may step over an end
         return float(round(value)) if self.whole else value
+
+    def fraction(self, value: float) -> float:
+        """Where in the tested range a value is; the nearest end for one outside."""
+        if self.low == self.high:
+            return 0.0
+        scale: Callable[[float], float] = math.log if self.log else float
+        low, high, inside = scale(self.low), scale(self.high), min(max(value, self.low), self.high)
+        return (scale(inside) - low) / (high - low)
 
     def _spaced(self) -> list[float]:
         """Between the ends, to three digits: nobody wants to read or type more."""
@@ -97,4 +105,4 @@ class Perturbation:
         bounds += [f"at least {self.least:g}"] if self.least > -math.inf else []
         bounds += [f"at most {self.most:g}"] if self.most < math.inf else []
         kind = "a whole number" if self.whole else "a finite number"
-        return " ".join([kind, " and ".join(bounds)]).strip()
+        return f"{kind} {' and '.join(bounds)}".strip()

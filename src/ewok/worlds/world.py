@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeVar, cast, final, runtime_checkable
+from typing import Any, TypeVar, cast, final
 
 import gymnasium as gym
 import numpy as np
@@ -14,6 +14,7 @@ from gymnasium.utils import RecordConstructorArgs
 
 from ewok.errors import require, require_known, require_package
 from ewok.nominal.layers import layers_of
+from ewok.worlds.generic import GENERIC, fit, place, values_in
 from ewok.worlds.perturbation import Perturbation
 from ewok.worlds.vector import Batch, LoopBatch, WorldVector
 
@@ -74,13 +75,23 @@ class World:
         """The nominal value of every parameter."""
         return {name: parameter.nominal for name, parameter in self.perturbations.items()}
 
+    @property
+    def recorded(self) -> World | str:
+        """As a wrapper's spec writes it down: by name where that finds it again."""
+        return self.name if _WORLDS.get(self.name) is self else self
+
     def make(self, **values: float) -> Environment:
-        """The environment where these parameters have these values, and all others are nominal."""
-        checked = self.checked(values)
+        """The environment where these parameters have these values, and all others are nominal.
+
+        Beside the world's own parameters, those that fit any environment can be named: `ewok.worlds.GENERIC`.
+        """
+        own, others = self._sorted(values)
         if self.package:
             require_package(self.package, self.extra)
         env = self.build()
-        return Shifted(env, world=self, values=checked) if checked else env
+        if own:
+            env = Shifted(env, world=self, values=own)
+        return fit(env, others)
 
     def make_vector(self, points: Sequence[Values], episodes: int = 1) -> WorldVector:
         """Many episodes of every point, stepped together; see `WorldVector`.
@@ -104,31 +115,56 @@ class World:
 
     def move(self, env: Environment, **values: float) -> None:
         """Move a live environment of this world: these parameters to these values, all others to nominal."""
-        self.settle(env, {**self.nominal, **self.checked(values)})
+        own, others = self._sorted(values)
+        place(env, others)
+        shifted = _shifted(env)
+        if shifted is None:
+            self.settle(env, {**self.nominal, **own})
+        else:
+            shifted.move(own)
+
+    def prepared(self, env: Environment, parameters: Iterable[str]) -> Environment:
+        """`env`, an environment of this world, with all that it takes to move these parameters; none is moved yet."""
+        names = [self.perturbation(name).name for name in parameters]
+        shifted = _shifted(env)
+        if shifted is None and any(name in self.perturbations for name in names):
+            env = Shifted(env, world=self, values={})
+        elif shifted is not None:
+            ours = shifted.world.name == self.name
+            require(ours, "env", f"of the world {self.name!r}", env, f"It is of the world {shifted.world.name!r}.")
+        return fit(env, {name: GENERIC[name].perturbation.nominal for name in names if name not in self.perturbations})
+
+    def values_of(self, env: Environment) -> dict[str, float]:
+        """Where the parameters of `env` are: the world's own, and those of others that it has wrappers for."""
+        shifted = _shifted(env)
+        return {**self.nominal, **(shifted.values if shifted is not None else {}), **values_in(env)}
+
+    def perturbation(self, name: str) -> Perturbation:
+        """The parameter of this name: one of the world's own, or one that fits any environment."""
+        if name in self.perturbations:
+            return self.perturbations[name]
+        require_known(name, [*self.perturbations, *GENERIC], "parameter", f"a parameter of the world {self.name!r}")
+        return GENERIC[name].perturbation
 
     def checked(self, values: Values) -> dict[str, float]:
         """The values as numbers, if all of them name parameters and are physical."""
-        for name in values:
-            require_known(name, self.perturbations, "values", f"a parameter of the world {self.name!r}")
-        return {name: self.perturbations[name].checked(value) for name, value in values.items()}
+        return {name: self.perturbation(name).checked(value) for name, value in values.items()}
 
-
-@runtime_checkable
-class Holds(Protocol):
-    """A wrapper that moved a world's parameters, and knows where to."""
-
-    world: World
-    values: dict[str, float]
+    def _sorted(self, values: Values) -> tuple[dict[str, float], dict[str, float]]:
+        """Checked values of the world's own parameters, and of those that fit any environment."""
+        checked = self.checked(values)
+        own = {name: value for name, value in checked.items() if name in self.perturbations}
+        return own, {name: value for name, value in checked.items() if name not in own}
 
 
 @final
 class Shifted(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """A world's environment, moved. Spec and pickle move what they rebuild.
+    """A world's environment, moved. What spec, pickle and snapshot bring back is moved likewise.
 
     Args:
         env: the world's nominal environment.
         world: the world, or its name.
-        values: where its parameters are; those left out are nominal.
+        values: where its own parameters are; those left out are nominal.
 
     Example:
         >>> import gymnasium as gym, ewok
@@ -137,20 +173,30 @@ class Shifted(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         1.0
     """
 
-    snapshot_names = ()
+    snapshot_names = ("values",)
 
     def __init__(self, env: Environment, *, world: World | str, values: Values) -> None:
         self.world = get(world) if isinstance(world, str) else world
-        self.values = self.world.checked(values)
-        known = _WORLDS.get(self.world.name) is self.world
-        RecordConstructorArgs.__init__(self, world=self.world.name if known else self.world, values=dict(self.values))
+        RecordConstructorArgs.__init__(self, world=self.world.recorded, values=dict(values))
         super().__init__(env)
-        self.world.move(env, **self.values)
+        self.values: dict[str, float] = {}
+        self._settled: dict[str, float] | None = None
+        self.move(self.world.checked(values))
+
+    def move(self, values: dict[str, float]) -> None:
+        """To these values of the world's own parameters, all others nominal."""
+        self.world.settle(self.env, {**self.world.nominal, **values})
+        self.values, self._settled = values, values
+
+    def step(self, action: Any) -> Any:
+        if self.values != self._settled:  # brought back by a snapshot
+            self.move(self.values)
+        return super().step(action)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Some simulators are pickled as how they were made, so they have to be moved again."""
         vars(self).update(state)
-        self.world.move(self.env, **self.values)
+        self.move(self.values)
 
 
 _WORLDS: dict[str, World] = {}
@@ -185,14 +231,12 @@ def get(name: str) -> World:
     return _WORLDS[name]
 
 
-def values_of(env: Environment) -> dict[str, float]:
-    """The values that wrappers of ours say they moved this environment to; the others are nominal."""
-    layer = env
-    while isinstance(layer, gym.Wrapper):
-        if isinstance(layer, Holds):
-            return dict(layer.values)
-        layer = layer.env
-    return {}
+def _shifted(env: Environment) -> Shifted | None:
+    while isinstance(env, gym.Wrapper):
+        if isinstance(env, Shifted):
+            return env
+        env = env.env
+    return None
 
 
 def innermost(env: Environment, kind: type[Layer]) -> Layer:
