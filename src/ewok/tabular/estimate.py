@@ -67,6 +67,7 @@ def estimated_kernel(
         True
     """
     require(num_samples >= 1, "num_samples", "at least 1", num_samples, "The paper uses 5 to 15.")
+    require(num_draws >= 2, "num_draws", "at least 2", num_draws, "Try 20_000.")
     require_one(kappa, radius)
     scores = scores_of(mdp, value)
     rows, errors = np.empty(mdp.num_entries), np.zeros(mdp.num_entries)
