@@ -209,16 +209,25 @@ class RandomAction(_Noise, RecordConstructorArgs):
     def disturb(self, actions: Sequence[Any]) -> NDArray[np.int64]:
         """One action per candidate, each with its own chance of another."""
         chosen = np.asarray(actions, dtype=np.int64) - self._start
-        chance = self.generator.random(len(chosen))
-        # One uniform number decides both whether and which, so a single draw is a draw of many's first.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            which = np.floor(chance / self._probability * (self._num_actions - 1))
-        other = (chosen + 1 + np.nan_to_num(which, posinf=0.0).astype(np.int64)) % self._num_actions
-        return np.where(chance < self._probability, other, chosen) + self._start
+        chances = self.generator.random(len(chosen))
+        return other_actions(chosen, chances, self._probability, self._num_actions) + self._start
 
     def step(self, action: Any) -> Any:
         self.received = action
         return self.env.step(action if self.passing else self.disturb([action])[0])
+
+
+def other_actions(
+    chosen: NDArray[np.int64], chances: NDArray[np.float64], probability: Any, num_actions: int
+) -> NDArray[np.int64]:
+    """Another action where the chance is below the probability, of all (B,) or of each.
+
+    One uniform number decides both whether and which, so a single draw is a draw of many's first.
+    """
+    with np.errstate(divide="ignore", invalid="ignore"):
+        which = np.floor(chances / probability * (num_actions - 1))
+    other = (chosen + 1 + np.nan_to_num(which, posinf=0.0).astype(np.int64)) % num_actions
+    return np.where(chances < probability, other, chosen)
 
 
 def _state_size(env: gym.Env[Any, Any]) -> int:

@@ -1,6 +1,6 @@
 """Families of environments whose physics can be moved on purpose: to train in one and test in many."""
 
-from ewok.worlds import cartpole
+from ewok.worlds import cartpole, classic
 from ewok.worlds.drift import Drift
 from ewok.worlds.generic import GENERIC
 from ewok.worlds.perturbation import Perturbation
@@ -20,4 +20,5 @@ __all__ = [
     "register",
 ]
 
-register(cartpole.world)
+for world in (cartpole.world, *classic.worlds):
+    register(world)

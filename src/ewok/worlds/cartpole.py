@@ -10,7 +10,9 @@ from typing import Any
 import gymnasium as gym
 
 from ewok.nominal.noise import StateNoise
+from ewok.worlds.dynamics_classic import CartPoleDynamics
 from ewok.worlds.perturbation import Perturbation
+from ewok.worlds.vector_classic import classic_batch
 from ewok.worlds.world import Environment, Values, World, innermost
 
 POSITION = 0
@@ -47,6 +49,7 @@ world = World(
     summary="the paper's CartPole, noise on the cart's position",
     build=build,
     settle=settle,
+    batch=classic_batch(build, CartPoleDynamics()),
     parameters=(
         Perturbation(name="noise", unit="m", nominal=NOISE, low=0.0, high=0.1, least=0.0),
         Perturbation(

@@ -1,0 +1,137 @@
+"""The other classic control worlds. The paper has none of them: nominal noise and ranges are ours.
+
+Nominally a discrete action is another one with probability 0.1, and a continuous one has noise of
+standard deviation 0.2, as the paper's walkers have; without noise a worst kernel has nothing to choose from.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from ewok.nominal.noise import ActionNoise, RandomAction
+from ewok.worlds import dynamics_classic as dynamics
+from ewok.worlds.perturbation import Perturbation
+from ewok.worlds.vector_classic import classic_batch
+from ewok.worlds.world import Environment, Values, World, innermost
+
+_NOISE = Perturbation(name="noise", unit="std of action", nominal=0.2, low=0.0, high=1.0, least=0.0)
+_NOISE_MEAN = Perturbation(name="noise_mean", unit="action", nominal=0.0, low=-0.5, high=0.5)
+_RANDOM_ACTION = Perturbation(
+    name="random_action", unit="probability", nominal=0.1, low=0.0, high=0.5, least=0.0, most=1.0
+)
+
+
+def _with_random_action(env_id: str) -> Environment:
+    return RandomAction(gym.make(env_id), probability=_RANDOM_ACTION.nominal)
+
+
+def _with_noise(env_id: str) -> Environment:
+    return ActionNoise(gym.make(env_id), std=_NOISE.nominal)
+
+
+def _settle_noise(env: Environment, values: Values) -> None:
+    noise = innermost(env, ActionNoise)
+    noise.std, noise.mean = values["noise"], values["noise_mean"]
+
+
+def settle_acrobot(env: Environment, values: Values) -> None:
+    """Both links alike, their centres half-way; their inertia, which Gymnasium fixes at 1 = m l^2, follows."""
+    swing: Any = env.unwrapped
+    mass, length, torque = values["link_mass"], values["link_length"], values["torque"]
+    swing.LINK_MASS_1 = swing.LINK_MASS_2 = mass
+    swing.LINK_LENGTH_1 = swing.LINK_LENGTH_2 = length
+    swing.LINK_COM_POS_1 = swing.LINK_COM_POS_2 = length / 2
+    swing.LINK_MOI = mass * length**2
+    swing.AVAIL_TORQUE = [-torque, 0.0, torque]
+    if values["gravity"] == 9.8:  # written into the simulator's equations, which then are the simulator's own
+        vars(swing).pop("_dsdt", None)
+    else:
+        swing._dsdt = partial(_falling, mass, length, values["gravity"])
+    innermost(env, RandomAction).probability = values["random_action"]
+
+
+def _falling(mass: float, length: float, gravity: float, augmented: Any) -> Any:
+    """Acrobot's `_dsdt` under another gravity."""
+    y, links = np.array(augmented)[:, np.newaxis], (np.array([mass]), np.array([length]), np.array([gravity]))
+    return (*(part[0] for part in dynamics.acrobot_derivative(y[:-1], y[-1], links)), 0.0)
+
+
+def settle_mountain_car(env: Environment, values: Values) -> None:
+    car: Any = env.unwrapped
+    car.force, car.gravity = values["force"], values["gravity"]
+    innermost(env, RandomAction).probability = values["random_action"]
+
+
+def settle_continuous_mountain_car(env: Environment, values: Values) -> None:
+    car: Any = env.unwrapped
+    car.power = values["power"]
+    _settle_noise(env, values)
+
+
+def settle_pendulum(env: Environment, values: Values) -> None:
+    swing: Any = env.unwrapped
+    swing.g, swing.m, swing.l, swing.dt = values["gravity"], values["mass"], values["length"], values["timestep"]
+    _settle_noise(env, values)
+
+
+def _world(name: str, build: Any, settle: Any, step: dynamics.Dynamics, *parameters: Perturbation) -> World:
+    return World(
+        name=name,
+        summary=f"Gymnasium's {name}, with noise on the action",
+        build=build,
+        settle=settle,
+        batch=classic_batch(build, step),
+        parameters=parameters,
+    )
+
+
+acrobot = _world(
+    "acrobot",
+    partial(_with_random_action, "Acrobot-v1"),
+    settle_acrobot,
+    dynamics.AcrobotDynamics(),
+    _RANDOM_ACTION,
+    Perturbation(name="link_mass", unit="kg", nominal=1.0, low=0.25, high=4.0, above=0.0),
+    Perturbation(name="link_length", unit="m", nominal=1.0, low=0.5, high=2.0, above=0.0),
+    Perturbation(name="torque", unit="N m", nominal=1.0, low=0.25, high=2.0, above=0.0),
+    Perturbation(name="gravity", unit="m/s^2", nominal=9.8, low=2.0, high=20.0, least=0.0),
+)
+
+mountain_car = _world(
+    "mountain-car",
+    partial(_with_random_action, "MountainCar-v0"),
+    settle_mountain_car,
+    dynamics.MountainCarDynamics(),
+    _RANDOM_ACTION,
+    Perturbation(name="force", unit="per step^2", nominal=0.001, low=0.0005, high=0.002, above=0.0),
+    Perturbation(name="gravity", unit="per step^2", nominal=0.0025, low=0.001, high=0.004, least=0.0),
+)
+
+continuous_mountain_car = _world(
+    "mountain-car-continuous",
+    partial(_with_noise, "MountainCarContinuous-v0"),
+    settle_continuous_mountain_car,
+    dynamics.ContinuousMountainCarDynamics(),
+    _NOISE,
+    _NOISE_MEAN,
+    Perturbation(name="power", unit="per step^2", nominal=0.0015, low=0.0005, high=0.003, above=0.0),
+)
+
+pendulum = _world(
+    "pendulum",
+    partial(_with_noise, "Pendulum-v1"),
+    settle_pendulum,
+    dynamics.PendulumDynamics(),
+    _NOISE,
+    _NOISE_MEAN,
+    Perturbation(name="gravity", unit="m/s^2", nominal=10.0, low=2.0, high=20.0, least=0.0),
+    Perturbation(name="mass", unit="kg", nominal=1.0, low=0.25, high=4.0, above=0.0),
+    Perturbation(name="length", unit="m", nominal=1.0, low=0.5, high=2.0, above=0.0),
+    Perturbation(name="timestep", unit="s", nominal=0.05, low=0.02, high=0.1, above=0.0),
+)
+
+worlds = (acrobot, mountain_car, continuous_mountain_car, pendulum)
