@@ -4,6 +4,7 @@ import gymnasium as gym
 
 from ewok import errors, testing
 from ewok import nominal as nominal
+from ewok import worlds as worlds
 from ewok.errors import EwokError, EwokWarning
 from ewok.nominal.kernel import Candidates, NominalKernel, register_kernel
 from ewok.nominal.noise import ActionNoise, RandomAction, StateNoise
@@ -11,6 +12,7 @@ from ewok.nominal.seam import kernel_of
 from ewok.nominal.snapshot import Snapshot, restore, snapshot
 from ewok.value import ValueFunction, value_of
 from ewok.worlds import cartpole
+from ewok.worlds.randomize import DomainRandomization
 from ewok.worst.bind import bind
 from ewok.worst.kernel import WorstKernel
 
@@ -19,6 +21,7 @@ __version__ = "0.1.0"
 __all__ = [
     "ActionNoise",
     "Candidates",
+    "DomainRandomization",
     "EwokError",
     "EwokWarning",
     "NominalKernel",
