@@ -7,6 +7,7 @@ forces), which rewards and observations read; `mj_copyData` costs two microsecon
 from __future__ import annotations
 
 import copy
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, final
@@ -21,6 +22,14 @@ if TYPE_CHECKING:
 
 # Large, and never moved by a task. Height fields are: some tasks grow new terrain at reset.
 _FIXED = ("mesh_", "tex_", "skin_", "flex_", "name_", "names", "text_", "paths", "bvh_", "oct_")
+
+
+def available_threads() -> int:
+    """How many threads this process may use: its share of the processors, or what OMP_NUM_THREADS allows."""
+    allowed = os.environ.get("OMP_NUM_THREADS", "")
+    if allowed.isdecimal() and int(allowed) > 0:
+        return int(allowed)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @final
