@@ -17,9 +17,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "nominal": {"errors"},
     "value": {"errors"},
     "worst": {"errors", "nominal", "value"},
-    "worlds": {"errors", "nominal"},
+    "worlds": {"errors", "nominal", "worst"},
     "agents": {"errors", "value"},
-    "testing": {"errors", "nominal"},
+    "testing": {"errors", "nominal", "worlds"},
     "cli": {"errors"},
     "tabular": {"errors", "worst"},
 }

@@ -6,6 +6,7 @@ import importlib.metadata
 import os
 import platform
 import re
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -75,6 +76,23 @@ def solve(
         options = {"kind": kind, "radius": radius, "costs": costs, "per_state": per_state}
         typer.echo(table.solve_file(path, gamma=gamma, tolerance=tolerance, num_threads=threads, out=out, **options))
     except (EwokError, OSError) as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from error
+
+
+@app.command()
+def worlds(
+    name: Annotated[str | None, typer.Argument(help='A world, or "module:object" of yours; all by default.')] = None,
+) -> None:
+    """The worlds there are, and by which parameters each can be moved.
+
+    Example: ewok worlds cartpole
+    """
+    try:
+        sys.path.append(os.getcwd())  # where a module of yours most likely is
+        listing = importlib.import_module("ewok.worlds.listing")
+        typer.echo(listing.all_worlds() if name is None else listing.one_world(name))
+    except (EwokError, ImportError) as error:
         typer.echo(str(error), err=True)
         raise typer.Exit(1) from error
 

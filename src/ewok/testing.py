@@ -1,4 +1,4 @@
-"""Conformance checks for your own kernels and simulators, and a probe world with answers known by hand.
+"""Conformance checks for your own kernels, simulators and worlds, and a probe world with answers known by hand.
 
 Each check compares with an untouched twin, bit for bit, and raises with what is wrong.
 """
@@ -22,6 +22,7 @@ from ewok.nominal.kernel import Candidates, SteerableKernel, Transition
 from ewok.nominal.layers import layers_of
 from ewok.nominal.seam import Seam
 from ewok.nominal.snapshot import restore, snapshot
+from ewok.worlds.check import check_perturbation as check_perturbation
 
 Environment = gym.Env[Any, Any]
 _NAMES = ("observation", "reward", "terminated", "truncated", "info")

@@ -5,6 +5,7 @@ Nominal values and ranges are those of the paper's table "Perturbation configura
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import gymnasium as gym
@@ -49,7 +50,7 @@ world = World(
     summary="the paper's CartPole, noise on the cart's position",
     build=build,
     settle=settle,
-    batch=classic_batch(build, CartPoleDynamics()),
+    batch=partial(classic_batch, build, CartPoleDynamics()),
     parameters=(
         Perturbation(name="noise", unit="m", nominal=NOISE, low=0.0, high=0.1, least=0.0),
         Perturbation(

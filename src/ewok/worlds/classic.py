@@ -84,7 +84,7 @@ def _world(name: str, build: Any, settle: Any, step: dynamics.Dynamics, *paramet
         summary=f"Gymnasium's {name}, with noise on the action",
         build=build,
         settle=settle,
-        batch=classic_batch(build, step),
+        batch=partial(classic_batch, build, step),
         parameters=parameters,
     )
 

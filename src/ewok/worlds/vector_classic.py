@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from ewok.nominal.layers import layers_of
 from ewok.nominal.noise import ActionNoise, RandomAction, StateNoise
 from ewok.worlds.dynamics_classic import Dynamics, Values
+from ewok.worlds.generic import GENERIC
 from ewok.worlds.vector import Batch, Indices, Outcome
 
 Array = NDArray[Any]
@@ -21,14 +22,15 @@ _AHEAD = 64  # how many steps' random numbers are drawn at a time
 
 
 def classic_batch(
-    build: Callable[[], gym.Env[Any, Any]], dynamics: Dynamics
-) -> Callable[[Sequence[Mapping[str, float]], int], Batch | None]:
-    """What a classic control world needs to step many episodes together."""
-
-    def make(points: Sequence[Mapping[str, float]], num_episodes: int) -> Batch | None:
-        return ClassicBatch([build() for _ in range(num_episodes)], dynamics, points)
-
-    return make
+    build: Callable[[], gym.Env[Any, Any]],
+    dynamics: Dynamics,
+    points: Sequence[Mapping[str, float]],
+    num_episodes: int,
+) -> Batch | None:
+    """What steps many episodes of a classic control world together; None where points name what it does not know."""
+    if any(name in GENERIC for point in points for name in point):
+        return None
+    return ClassicBatch([build() for _ in range(num_episodes)], dynamics, points)
 
 
 @final

@@ -80,6 +80,10 @@ class World:
         """As a wrapper's spec writes it down: by name where that finds it again."""
         return self.name if _WORLDS.get(self.name) is self else self
 
+    def __reduce__(self) -> Any:
+        """By name where that finds it again; else as it is, which takes functions that have names."""
+        return (get, (self.name,)) if isinstance(self.recorded, str) else super().__reduce__()
+
     def make(self, **values: float) -> Environment:
         """The environment where these parameters have these values, and all others are nominal.
 

@@ -1,0 +1,44 @@
+"""The worlds as text, for the command line."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+
+from ewok.worlds.generic import GENERIC
+from ewok.worlds.perturbation import Perturbation
+from ewok.worlds.world import get, names
+
+_WIDTH = 80
+
+
+def all_worlds() -> str:
+    """Every registered world with the names of its parameters, and those that fit any of them."""
+    lines: list[str] = []
+    for name in names():
+        world = get(name)
+        lines.append(f"{name:<24}{world.summary}" + (f" [{world.extra}]" if world.extra else ""))
+        lines += _wrapped(world.perturbations)
+    lines += ["any world", *_wrapped(GENERIC), "", "`ewok worlds NAME` shows units, nominal values and ranges."]
+    return "\n".join(lines)
+
+
+def one_world(name: str) -> str:
+    """A world's parameters, and those that fit any world, each with its unit, nominal value and tested range."""
+    world = get(name)
+    lines = [f"{world.name}: {world.summary}" + (f" (pip install 'ewok[{world.extra}]')" if world.extra else "")]
+    lines.append(f"  {'parameter':<20}{'unit':<16}{'nominal':>9}  tested range")
+    lines += [_row(parameter) for parameter in world.parameters]
+    lines += ["in any world:", *(_row(generic.perturbation) for generic in GENERIC.values())]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _row(parameter: Perturbation) -> str:
+    tested = f"[{parameter.low:g}, {parameter.high:g}]"
+    row = f"  {parameter.name:<20}{parameter.unit:<16}{parameter.nominal:>9g}  {tested}"
+    return f"{row}\n    ({parameter.note})" if parameter.note else row
+
+
+def _wrapped(parameters: Iterable[str]) -> list[str]:
+    indent = " " * 24
+    return textwrap.wrap(", ".join(parameters), _WIDTH, initial_indent=indent, subsequent_indent=indent)
