@@ -51,7 +51,9 @@ class Operator:
         sign = -1.0 if uncertainty is not None and uncertainty.optimistic else 1.0
         radii = np.zeros(0) if uncertainty is None else radii_of(uncertainty, mdp.num_pairs, "pair")
         self._question = (kind, sign, radii, weights_of(mdp, uncertainty), mdp.discount)
-        self._parts = _parts(mdp, 1 if num_threads == 1 else _PARTS * num_threads)
+        longest = int(np.diff(mdp.row_ptr).max(initial=0))
+        parts = _parts(mdp, 1 if num_threads == 1 else _PARTS * num_threads)
+        self._parts = [(first, last, np.empty((4, longest))) for first, last in parts]
         self._pool = ThreadPoolExecutor(num_threads) if num_threads > 1 else None
         self._last, self._rise = np.zeros(mdp.num_states), 0.0
         self.taken = np.full(mdp.num_states, -1)
@@ -88,31 +90,31 @@ class Operator:
 
         One row per state, empty where the episode has ended.
         """
-        sizes = np.where(self.taken >= 0, np.diff(self.mdp.row_ptr)[self.taken], 0)
+        sizes = np.where(self.taken >= 0, self.mdp.row_ptr[self.taken + 1] - self.mdp.row_ptr[self.taken], 0)
         starts = np.concatenate([[0], np.cumsum(sizes)])
         next_states, rows = np.empty(starts[-1], dtype=np.uint32), np.empty(starts[-1])
         paid = np.zeros(self.mdp.num_states)
-        question = (*self._question, 0.0, 0.0)
-        freeze(self.taken, self._tables, value, question, self._temperatures, starts, next_states, rows, paid)
+        work, question = self._parts[0][2], (*self._question, 0.0, 0.0)
+        freeze(self.taken, work, self._tables, value, question, self._temperatures, starts, next_states, rows, paid)
         return starts, next_states, rows, paid
 
-    def _sweep_of(self, value: Floats, slack: float, new: Floats) -> Callable[[int, int], Any]:
+    def _sweep_of(self, value: Floats, slack: float, new: Floats) -> Callable[[int, int, Floats], Any]:
         """The compiled sweep that fits the question, over a range of states."""
         tables, rise = self._tables, self._rise
         question = (*self._question, rise, slack)
         memory = (self._floors, self._ceilings, self._temperatures, self.taken)
         if self._shares is not None:
             shares, temperatures = self._shares, self._temperatures
-            return lambda s, t: policy_sweep(s, t, tables, value, question, temperatures, shares, new)
+            return lambda s, t, work: policy_sweep(s, t, work, tables, value, question, temperatures, shares, new)
         if self._question[0] == NOMINAL:
             discount = self.mdp.discount
-            return lambda s, t: nominal_sweep(s, t, tables, value, discount, rise, memory, new)
-        return lambda s, t: robust_sweep(s, t, tables, value, question, memory, new)
+            return lambda s, t, work: nominal_sweep(s, t, work, tables, value, discount, rise, memory, new)
+        return lambda s, t, work: robust_sweep(s, t, work, tables, value, question, memory, new)
 
-    def _each_part(self, run: Callable[[int, int], Any]) -> None:
+    def _each_part(self, run: Callable[[int, int, Floats], Any]) -> None:
         if self._pool is None:
-            for first, last in self._parts:
-                run(first, last)
+            for part in self._parts:
+                run(*part)
         else:
             list(self._pool.map(lambda part: run(*part), self._parts))
 
@@ -122,7 +124,7 @@ class Operator:
         sizes = np.diff(self.mdp.row_ptr)[chosen]
         starts = np.concatenate([[0], np.cumsum(sizes)])
         rows = np.empty(int(starts[-1]))
-        worst_rows(chosen, self._tables, value, (*self._question, 0.0, 0.0), starts, rows)
+        worst_rows(chosen, self._parts[0][2], self._tables, value, (*self._question, 0.0, 0.0), starts, rows)
         return rows
 
 

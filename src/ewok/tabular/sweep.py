@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ewok.tabular.compiled import borrowing
 from ewok.tabular.sets import kl
 from ewok.tabular.sets.worst_row import worst_row
 
 NOMINAL = -1  # the kind of no set at all
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def nominal_sweep(first, last, tables, value, discount, rise, memory, new):  # type: ignore[no-untyped-def]
+@borrowing
+def nominal_sweep(first, last, _, tables, value, discount, rise, memory, new):  # type: ignore[no-untyped-def]
     """Fill new[first:last] with T v: the best action's <p, r + gamma v>. See `robust_sweep`."""
     state_ptr, row_ptr, next_states, probabilities, pair_rewards, _ = tables
     floors, ceilings, _, taken = memory
@@ -21,10 +21,8 @@ def nominal_sweep(first, last, tables, value, discount, rise, memory, new):  # t
         for k in range(state_ptr[s], state_ptr[s + 1]):
             if ceilings[k] + rise < least:
                 continue
-            mean = 0.0
-            for e in range(row_ptr[k], row_ptr[k + 1]):
-                mean += probabilities[e] * value[next_states[e]]
-            total = pair_rewards[k] + discount * mean
+            entries = slice(row_ptr[k], row_ptr[k + 1])
+            total = pair_rewards[k] + discount * _mean(probabilities[entries], next_states[entries], value)
             ceilings[k] = total - rise
             if total > best:
                 best, choice = total, k
@@ -32,8 +30,8 @@ def nominal_sweep(first, last, tables, value, discount, rise, memory, new):  # t
         taken[s] = choice
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def robust_sweep(first, last, tables, value, question, memory, new):  # type: ignore[no-untyped-def]
+@borrowing
+def robust_sweep(first, last, work, tables, value, question, memory, new):  # type: ignore[no-untyped-def]
     """Fill new[first:last] with T v: the best action's worst <q, r + gamma v>, at most `slack` too bad.
 
     What was found before saves work and changes nothing else. An action is not looked at where its
@@ -43,6 +41,7 @@ def robust_sweep(first, last, tables, value, question, memory, new):  # type: ig
 
     Args:
         first, last: which states.
+        work: (4, longest row) scratch.
         tables: state_ptr, row_ptr, next_states, probabilities, pair_rewards, entry_rewards (or none).
         value: (S,) v.
         question: kind, sign, radii, weights, discount, rise, slack.
@@ -54,27 +53,24 @@ def robust_sweep(first, last, tables, value, question, memory, new):  # type: ig
     kind, sign, radii, weights, discount, rise, slack = question
     floors, ceilings, temperatures, taken = memory
     above = slack if sign > 0.0 else 0.0
-    work = _work(first, last, state_ptr, row_ptr)
     for s in range(first, last):
         best, choice, least, incumbent = -np.inf, -1, floors[s], taken[s]
         for j in range(state_ptr[s] - (incumbent >= 0), state_ptr[s + 1]):
             k = incumbent if j < state_ptr[s] else j  # the last action taken comes first
             if j == incumbent or ceilings[k] + rise < max(least, best):
                 continue
-            start, size, mean = row_ptr[k], row_ptr[k + 1] - row_ptr[k], 0.0
-            for e in range(start, start + size):
-                mean += probabilities[e] * value[next_states[e]]
-            total = pair_rewards[k] + discount * mean
+            start, size = row_ptr[k], row_ptr[k + 1] - row_ptr[k]
+            z, p = work[0, :size], probabilities[start : start + size]
+            paid, mean = _look(z, p, start, next_states, value, sign, discount, pair_rewards[k], entry_rewards)
+            total = paid + sign * mean
             if sign > 0.0 and total < max(least, best):
                 ceilings[k] = total - rise
                 continue
-            z, p = work[0, :size], probabilities[start : start + size]
-            paid = _look(z, start, next_states, value, sign, discount, pair_rewards[k], entry_rewards)
             if kind == kl.KIND:
-                mean, tau = sign * (total - paid), temperatures[k]
+                tau = temperatures[k]
                 bound, temperatures[k] = kl.bounded_row(z, p, mean, radii[k], tau, slack, work[1])
             else:
-                w = _weights(work[1], start, size, next_states, weights)
+                w = work[1, : _weigh(work[1], start, size, next_states, weights)]
                 bound = worst_row(kind, z, p, w, radii[k], work[2, :size], work[3, :size])
             total = paid + sign * bound
             ceilings[k] = total + above - rise
@@ -84,40 +80,33 @@ def robust_sweep(first, last, tables, value, question, memory, new):  # type: ig
         taken[s] = choice
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def policy_sweep(first, last, tables, value, question, temperatures, shares, new):  # type: ignore[no-untyped-def]
+@borrowing
+def policy_sweep(first, last, work, tables, value, question, temperatures, shares, new):  # type: ignore[no-untyped-def]
     """Fill new[first:last] with T v of a policy that takes each pair with this share."""
     state_ptr, row_ptr, next_states, probabilities, pair_rewards, entry_rewards = tables
     kind, sign, radii, weights, discount, _, slack = question
-    work = _work(first, last, state_ptr, row_ptr)
     for s in range(first, last):
         new[s] = 0.0
         for k in range(state_ptr[s], state_ptr[s + 1]):
             if shares[k] == 0.0:
                 continue
-            start, size, mean = row_ptr[k], row_ptr[k + 1] - row_ptr[k], 0.0
-            for e in range(start, start + size):
-                mean += probabilities[e] * value[next_states[e]]
-            total = pair_rewards[k] + discount * mean
-            if kind != NOMINAL:
-                z, p = work[0, :size], probabilities[start : start + size]
-                paid = _look(z, start, next_states, value, sign, discount, pair_rewards[k], entry_rewards)
-                if kind == kl.KIND:
-                    mean, tau = sign * (total - paid), temperatures[k]
-                    bound, temperatures[k] = kl.bounded_row(z, p, mean, radii[k], tau, slack, work[1])
-                else:
-                    w = _weights(work[1], start, size, next_states, weights)
-                    bound = worst_row(kind, z, p, w, radii[k], work[2, :size], work[3, :size])
-                total = paid + sign * bound
-            new[s] += shares[k] * total
+            start, size = row_ptr[k], row_ptr[k + 1] - row_ptr[k]
+            z, p = work[0, :size], probabilities[start : start + size]
+            paid, bound = _look(z, p, start, next_states, value, sign, discount, pair_rewards[k], entry_rewards)
+            if kind == kl.KIND:
+                tau = temperatures[k]
+                bound, temperatures[k] = kl.bounded_row(z, p, bound, radii[k], tau, slack, work[1])
+            elif kind != NOMINAL:
+                w = work[1, : _weigh(work[1], start, size, next_states, weights)]
+                bound = worst_row(kind, z, p, w, radii[k], work[2, :size], work[3, :size])
+            new[s] += shares[k] * (paid + sign * bound)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def worst_rows(pairs, tables, value, question, starts, rows):  # type: ignore[no-untyped-def]
+@borrowing
+def worst_rows(pairs, work, tables, value, question, starts, rows):  # type: ignore[no-untyped-def]
     """Fill rows[starts[i]:] with the exact worst row of pairs[i]."""
-    state_ptr, row_ptr, next_states, probabilities, pair_rewards, entry_rewards = tables
+    _, row_ptr, next_states, probabilities, pair_rewards, entry_rewards = tables
     kind, sign, radii, weights, discount, _, _ = question
-    work = _work(0, len(state_ptr) - 1, state_ptr, row_ptr)
     for i in range(len(pairs)):
         k = pairs[i]
         start, size = row_ptr[k], row_ptr[k + 1] - row_ptr[k]
@@ -125,17 +114,16 @@ def worst_rows(pairs, tables, value, question, starts, rows):  # type: ignore[no
         if kind == NOMINAL:
             q[:] = p
         else:
-            z, w = work[0, :size], _weights(work[1], start, size, next_states, weights)
-            _look(z, start, next_states, value, sign, discount, pair_rewards[k], entry_rewards)
+            z, w = work[0, :size], work[1, : _weigh(work[1], start, size, next_states, weights)]
+            _look(z, p, start, next_states, value, sign, discount, pair_rewards[k], entry_rewards)
             worst_row(kind, z, p, w, radii[k], work[2, :size], q)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def freeze(taken, tables, value, question, temperatures, starts, next_taken, rows, paid):  # type: ignore[no-untyped-def]
+@borrowing
+def freeze(taken, work, tables, value, question, temperatures, starts, next_taken, rows, paid):  # type: ignore[no-untyped-def]
     """Copy the row of each pair taken, tilted as it last was (KL) or exactly worst; and its expected reward."""
-    state_ptr, row_ptr, next_states, probabilities, pair_rewards, entry_rewards = tables
+    _, row_ptr, next_states, probabilities, pair_rewards, entry_rewards = tables
     kind, sign, radii, weights, discount, _, _ = question
-    work = _work(0, len(state_ptr) - 1, state_ptr, row_ptr)
     for s in range(len(taken)):
         k = taken[s]
         if k < 0:
@@ -146,8 +134,8 @@ def freeze(taken, tables, value, question, temperatures, starts, next_taken, row
             next_taken[starts[s] + i] = next_states[start + i]
             q[i] = p[i]
         if kind != NOMINAL:
-            z, w = work[0, :size], _weights(work[1], start, size, next_states, weights)
-            _look(z, start, next_states, value, sign, discount, pair_rewards[k], entry_rewards)
+            z, w = work[0, :size], work[1, : _weigh(work[1], start, size, next_states, weights)]
+            _look(z, p, start, next_states, value, sign, discount, pair_rewards[k], entry_rewards)
             if kind == kl.KIND:
                 kl.tilted_by(z, p, temperatures[k], q)
             else:
@@ -157,35 +145,38 @@ def freeze(taken, tables, value, question, temperatures, starts, next_taken, row
             paid[s] += q[i] * entry_rewards[start + i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _work(first, last, state_ptr, row_ptr):  # type: ignore[no-untyped-def]
-    """Scratch for the longest row of these states."""
-    longest = 0
-    for k in range(state_ptr[first], state_ptr[last]):
-        longest = max(longest, row_ptr[k + 1] - row_ptr[k])
-    return np.empty((4, longest))
+@borrowing
+def _mean(p, next_states, value):  # type: ignore[no-untyped-def]
+    """<p, v>."""
+    mean = 0.0
+    for i in range(len(p)):
+        mean += p[i] * value[next_states[i]]
+    return mean
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _look(z, start, next_states, value, sign, discount, paid, entry_rewards):  # type: ignore[no-untyped-def]
-    """Fill z with r + gamma v(s') of a pair's outcomes, low is bad.
+@borrowing
+def _look(z, p, start, next_states, value, sign, discount, paid, entry_rewards):  # type: ignore[no-untyped-def]
+    """Fill z with r + gamma v(s') of a pair's outcomes, low is bad; returns what stays out of it, and <p, z>.
 
-    Where the reward does not depend on the outcome it stays out of z, and is returned.
+    A reward that does not depend on the outcome stays out of z.
     """
-    for i in range(len(z)):
-        z[i] = sign * discount * value[next_states[start + i]]
+    mean = 0.0
     if len(entry_rewards) == 0:
-        return paid
+        for i in range(len(z)):
+            z[i] = sign * discount * value[next_states[start + i]]
+            mean += p[i] * z[i]
+        return paid, mean
     for i in range(len(z)):
-        z[i] += sign * entry_rewards[start + i]
-    return 0.0
+        z[i] = sign * (entry_rewards[start + i] + discount * value[next_states[start + i]])
+        mean += p[i] * z[i]
+    return 0.0, mean
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def _weights(scratch, start, size, next_states, weights):  # type: ignore[no-untyped-def]
-    """The weights of a pair's outcomes, if there are any."""
+@borrowing
+def _weigh(w, start, size, next_states, weights):  # type: ignore[no-untyped-def]
+    """Fill w with the weights of a pair's outcomes; returns how many there are, perhaps none."""
     if len(weights) == 0:
-        return scratch[:0]
+        return 0
     for i in range(size):
-        scratch[i] = weights[next_states[start + i]]
-    return scratch[:size]
+        w[i] = weights[next_states[start + i]]
+    return size

@@ -16,6 +16,8 @@ from typing import ClassVar, final
 from numba import njit
 from numpy.typing import ArrayLike
 
+from ewok.tabular.compiled import borrowing
+from ewok.tabular.sets.exponential import exponential
 from ewok.tabular.sets.row import expectation, mass_of_lowest, nominal, on_lowest, relative
 
 KIND = 0
@@ -85,7 +87,7 @@ def tilted_row(z, p, beta, u, q):  # type: ignore[no-untyped-def]
     return tau / span
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def bounded_row(z, p, mean, beta, tau, slack, q):  # type: ignore[no-untyped-def]
     """A proved lower bound of the minimum, no more than slack below it, and the tau for the next call.
 
@@ -117,7 +119,7 @@ def bounded_row(z, p, mean, beta, tau, slack, q):  # type: ignore[no-untyped-def
     return bound, tau
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def tilted_by(z, p, tau, q):  # type: ignore[no-untyped-def]
     """Fill q with p exp(-tau z) / Z; with p where tau is 0."""
     if tau == 0.0:
@@ -129,7 +131,7 @@ def tilted_by(z, p, tau, q):  # type: ignore[no-untyped-def]
         q[i] /= total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def tilt(z, p, low, mean, span, tau, q):  # type: ignore[no-untyped-def]
     """Fill q with p exp(-tau z), not yet normalised.
 
@@ -137,10 +139,11 @@ def tilt(z, p, low, mean, span, tau, q):  # type: ignore[no-untyped-def]
     """
     if tau * span < _SMALL:
         return _tilt_around(z, p, mean, tau, q)
+    for i in range(len(z)):
+        q[i] = p[i] * exponential(-tau * (z[i] - low))
     total, first, second = 0.0, 0.0, 0.0
     for i in range(len(z)):
         u = z[i] - low
-        q[i] = p[i] * math.exp(-tau * u)
         total += q[i]
         first += q[i] * u
         second += q[i] * u * u
@@ -148,7 +151,7 @@ def tilt(z, p, low, mean, span, tau, q):  # type: ignore[no-untyped-def]
     return -tau * first - math.log(total), tau * (second / total - first * first), low + first, total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def _tilt_around(z, p, mean, tau, q):  # type: ignore[no-untyped-def]
     """The same for weights close to p, counted from the mean: nothing is lost to rounding at a tiny radius."""
     more, first, second = 0.0, 0.0, 0.0
@@ -164,7 +167,7 @@ def _tilt_around(z, p, mean, tau, q):  # type: ignore[no-untyped-def]
     return first - math.log1p(more), (second / total - first * first) / tau, mean - first / tau, total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def newton(tau, kl, slope, beta):  # type: ignore[no-untyped-def]
     """Newton's step for log K = log beta over log tau, on which K is close to a line; at most fourfold."""
     if kl <= 0.0 or slope <= 0.0:
@@ -173,7 +176,7 @@ def newton(tau, kl, slope, beta):  # type: ignore[no-untyped-def]
     return tau * math.exp(min(max(step, -1.4), 1.4))
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def _mean_and_variance(z, p):  # type: ignore[no-untyped-def]
     mean = expectation(z, p)
     variance = 0.0
