@@ -78,8 +78,9 @@ def test_a_walker_that_diverges_ends_there_and_the_others_go_on() -> None:
     slow.reset(seed=0)
     for step, actions in enumerate(np.random.default_rng(0).uniform(-1, 1, (20, 3, 6))):
         if step == 10:
-            fast._batch._walkers.data[1].qvel[:] = 1e12  # type: ignore[attr-defined]
+            fast._batch._states[1, 1:19] = 1e12  # type: ignore[attr-defined]
             slow._batch._envs[1].unwrapped._env.physics.data.qvel[:] = 1e12  # type: ignore[attr-defined]
+            fast._batch._states[1, 1:10] = slow._batch._envs[1].unwrapped._env.physics.data.qpos  # type: ignore[attr-defined]
         result = fast.step(actions)
         assert_same(result, slow.step(actions))
         np.testing.assert_array_equal(fast.diverged, slow.diverged)

@@ -50,7 +50,7 @@ def rewards_of(height: Array, upright: Array, speed: Array, target: float) -> Ar
 
 @final
 class Walkers:
-    """Many walkers, one for each of `models`: each with data of its own, all read together."""
+    """Room for walkers to be simulated in, one for each of `models`; each can be put into any state."""
 
     def __init__(self, models: Sequence[MjModel], num_frames: int) -> None:
         import mujoco
@@ -60,11 +60,11 @@ class Walkers:
         self._integration = int(mujoco.mjtState.mjSTATE_INTEGRATION)
         self._num_frames = num_frames
         self._models = models
-        self._state_size = mujoco.mj_stateSize(models[0], self._integration) if len(models) else 0
+        self.state_size = int(mujoco.mj_stateSize(models[0], self._integration))
         self.data: list[MjData] = [mujoco.MjData(model) for model in models]
         self._controls = [data.ctrl for data in self.data]
         self._warnings = [data.warning.number for data in self.data]
-        self._seen = [_seen(data) for data in self.data]
+        self.seen = [_seen(data) for data in self.data]
 
     def __len__(self) -> int:
         return len(self.data)
@@ -72,12 +72,6 @@ class Walkers:
     def place(self, index: int, state: Array) -> None:
         """Put a walker into an integration state; what follows from it is worked out when it advances."""
         self._set(self._models[index], self.data[index], state, self._integration)
-
-    def state_of(self, data: MjData) -> Array:
-        """The integration state of a walker built as these are."""
-        state = np.empty(self._state_size)
-        self._get(self._models[0], data, state, self._integration)
-        return state
 
     def advance(self, index: int, control: Any) -> bool:
         """One step of the suite's, ending with all that follows from the new state. Returns whether it was stable."""
@@ -88,16 +82,20 @@ class Walkers:
         self._step1(model, data)
         return bool(warnings.tobytes() == before)
 
-    def read(self, indices: Sequence[int], target: float) -> tuple[Array, Array]:
-        """What these walkers are seen as, (N, 24), and what they earn, (N,)."""
-        table = np.concatenate([part for index in indices for part in self._seen[index]]).reshape(len(indices), -1)
-        return table[:, _OBSERVED], rewards_of(table[:, _HEIGHT], table[:, _UPRIGHT], table[:, _SPEED], target)
+    def save(self, index: int, state: Array) -> None:
+        """Write the integration state of a walker into `state`."""
+        self.save_other(self.data[index], state)
+
+    def save_other(self, data: MjData, state: Array) -> None:
+        """That of a walker which stands elsewhere."""
+        self._get(self._models[0], data, state, self._integration)
 
 
 _NUM_BODIES = 7
 _MATRICES = 9 * np.arange(_NUM_BODIES)
 _HEIGHT = 9 * _NUM_BODIES  # column of a table whose rows are what `_seen` gives
 _SPEED = _HEIGHT + 1 + 9
+NUM_SEEN = _SPEED + 1
 _UPRIGHT = 8  # zz of the torso
 _OBSERVED = np.concatenate([np.stack([_MATRICES, _MATRICES + 2], axis=1).ravel(), np.arange(_HEIGHT, _SPEED)])
 
@@ -105,6 +103,11 @@ _OBSERVED = np.concatenate([np.stack([_MATRICES, _MATRICES + 2], axis=1).ravel()
 def _seen(data: MjData) -> list[Array]:
     """Arrays that stay where they are while the walker moves: orientations, height, velocities, speed."""
     return [data.xmat[_TORSO:].reshape(-1), data.xpos[_TORSO, 2:], data.qvel, data.sensordata[:1]]
+
+
+def judged(table: Array, target: float) -> tuple[Array, Array]:
+    """What walkers are observed as, (N, 24), and earn, (N,), from a table with a row of what is seen for each."""
+    return table[:, _OBSERVED], rewards_of(table[:, _HEIGHT], table[:, _UPRIGHT], table[:, _SPEED], target)
 
 
 @final
@@ -127,7 +130,7 @@ class WalkerKernel:
         self._threads = Threads(num_threads)
         self._physics = Physics(self._control.physics.model.ptr)
         self._pool = self._pooled(1)
-        self._start = np.zeros(0)
+        self._start = np.zeros(self._pool.state_size)
         self._kept: list[int] = []
         self._over = False
         self._pending = Pending()
@@ -151,13 +154,14 @@ class WalkerKernel:
         self._pending.drop()
         if len(self._pool) < num:
             self._pool = self._pooled(num)
-        self._start = self._pool.state_of(control.physics.data.ptr)
+        self._pool.save_other(control.physics.data.ptr, self._start)
         shifts = [None] * num if shift is None else list(shift)
         stable = self._threads.each(lambda index: self._simulate(index, actions[index], shifts[index]), num)
         kept = [index for index in range(num) if stable[index]]
         if not kept:
             raise self._error("Physics state is invalid: every outcome of this action diverged.")
-        observations, rewards = self._pool.read(kept, self._env.speed)
+        table = np.concatenate([part for index in kept for part in self._pool.seen[index]]).reshape(len(kept), -1)
+        observations, rewards = judged(table, self._env.speed)
         self._over = control._step_count + 1 >= control._step_limit
         info = {"timestep.discount": 1.0, "timestep.step_type": self._types.LAST if self._over else self._types.MID}
         self._kept = kept
