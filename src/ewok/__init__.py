@@ -2,13 +2,13 @@
 
 import gymnasium as gym
 
-from ewok import errors, testing
+from ewok import errors, testing, vector
 from ewok import nominal as nominal
 from ewok import worlds as worlds
 from ewok.errors import EwokError, EwokWarning
 from ewok.nominal.kernel import Candidates, NominalKernel, register_kernel
 from ewok.nominal.noise import ActionNoise, RandomAction, StateNoise
-from ewok.nominal.seam import kernel_of
+from ewok.nominal.passage import kernel_of
 from ewok.nominal.snapshot import Snapshot, restore, snapshot
 from ewok.value import ValueFunction, value_of
 from ewok.worlds import cartpole
@@ -38,6 +38,7 @@ __all__ = [
     "snapshot",
     "testing",
     "value_of",
+    "vector",
 ]
 
 cartpole.register()

@@ -17,7 +17,8 @@ from ewok.errors import EwokError
 class ValueFunction(Protocol):
     """Any callable from observations, batch first, to one value each.
 
-    One that also has a `discount` attribute can be bound to a `WorstKernel(discount="agent")`.
+    One that also has a `discount` attribute can be bound to a `WorstKernel(discount="agent")`; one whose
+    values depend on which environment of a vector is looked at has a method `of_member(index)`.
     """
 
     def __call__(self, observations: Any, /) -> NDArray[Any]: ...
@@ -30,7 +31,11 @@ class UnknownAgentError(EwokError, TypeError):
 ValueMaker = Callable[..., ValueFunction]
 
 # Adapters are imported when one of their agents, or of its environments, turns up.
-_ADAPTERS = {"stable_baselines3": "ewok.agents.sb3"}
+_ADAPTERS = {
+    "stable_baselines3": "ewok.agents.sb3",
+    "sb3_contrib": "ewok.agents.sb3_contrib",
+    "sbx": "ewok.agents.sbx",
+}
 
 
 @final
@@ -81,14 +86,18 @@ class Member:
     """One Gymnasium environment an agent acts in, and what lies between the two.
 
     Attributes:
-        env: the environment.
+        env: the environment; where it lives in another process, what stands for its worst kernel here.
         observe: turns a batch of its observations into what the agent sees.
         scale: turns its rewards into what the agent learns from; None where they are the same.
+        index: which of the agent's environments it is.
+        space: of the observations that the agent sees.
     """
 
-    env: gym.Env[Any, Any]
+    env: Any
     observe: Callable[[Any], Any] | None = None
     scale: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
+    index: int = 0
+    space: gym.Space[Any] | None = None
 
 
 MemberFinder = Callable[[Any], Iterable[Member]]
@@ -104,18 +113,13 @@ def members_of(env: Any) -> list[Member]:
     """The single environments inside `env`, be it one environment or a vector of them."""
     load_adapters(env)
     if isinstance(env, gym.Env):
-        return [Member(env)]
+        return [Member(env, space=env.observation_space)]
     for cls in type(env).__mro__:
         if cls in _MEMBER_FINDERS:
             return list(_MEMBER_FINDERS[cls](env))
-    if isinstance(env, gym.wrappers.vector.RecordEpisodeStatistics):  # looks on, changes nothing
-        return members_of(env.env)
-    if isinstance(getattr(env, "envs", None), list | tuple):  # gymnasium.vector.SyncVectorEnv
-        return [Member(single) for single in env.envs]
     raise UnknownAgentError(
-        f"`env` must be a Gymnasium environment, or a vector of them in this process with no wrapper around it that "
-        f"changes observations or rewards, but it is a {type(env).__name__}. Bind the vector beneath, with a value of "
-        "the observations there; where environments live in other processes, give each a value when it is made."
+        f"`env` must be a Gymnasium environment, or a vector of them by Gymnasium or Stable-Baselines3, but it is a "
+        f"{type(env).__name__}. Bind each environment in it: ewok.bind(value, env)."
     )
 
 

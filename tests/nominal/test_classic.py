@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from ewok.nominal.batch import same
-from ewok.nominal.seam import kernel_of
+from ewok.nominal.passage import kernel_of
 
 
 @pytest.mark.parametrize("env_id", ["Pendulum-v1", "MountainCarContinuous-v0"])

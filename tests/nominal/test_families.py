@@ -15,8 +15,8 @@ from ewok.nominal.dm_control import DmControlKernel
 from ewok.nominal.generators import generator_of, rewind, state_of
 from ewok.nominal.layers import layers_of
 from ewok.nominal.mujoco import MujocoKernel
+from ewok.nominal.passage import kernel_of, simulator_kernel
 from ewok.nominal.restore import RestoreKernel
-from ewok.nominal.seam import kernel_of, simulator_kernel
 from ewok.nominal.toy_text import TableKernel
 from ewok.testing import check_kernel, check_snapshot
 

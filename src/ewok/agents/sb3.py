@@ -1,108 +1,75 @@
-"""Stable-Baselines3: value functions of its agents, and the environments inside its vectors."""
+"""Stable-Baselines3: value functions of its agents, and what goes with them.
+
+| agent | v(s) |
+|---|---|
+| PPO, A2C | V(s) |
+| DQN, `DoubleDQN` | max_a Q(s, a) |
+| SAC | min_i Q_i(s, mu(s)) at the actor's mean action mu; `soft=True`: E_a[min_i Q_i - alpha log pi] |
+| TD3, DDPG | min_i Q_i(s, mu(s)) |
+
+`target=True` takes the target networks, where there are any.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, final
+from typing import Any
 
-import numpy as np
-import torch
-from numpy.typing import NDArray
-from stable_baselines3 import A2C, DQN, PPO
-from stable_baselines3.common.base_class import BaseAlgorithm
-from stable_baselines3.common.vec_env import (
-    DummyVecEnv,
-    VecCheckNan,
-    VecEnv,
-    VecEnvWrapper,
-    VecMonitor,
-    VecNormalize,
-    VecTransposeImage,
-    VecVideoRecorder,
+from stable_baselines3 import A2C, DQN, PPO, SAC, TD3
+from stable_baselines3.common.vec_env import VecEnv
+from torch import nn
+
+from ewok.agents.callback import WorstKernelCallback
+from ewok.agents.double_dqn import DoubleDQN
+from ewok.agents.soft import soft_value
+from ewok.agents.subproc import SubprocWorstKernel
+from ewok.agents.torch_value import (
+    AgentValue,
+    greedy_value,
+    least_q,
+    networks_of,
+    quick_least_q,
+    refuse,
+    state_value,
+    value_at_mean_action,
 )
+from ewok.agents.vec_envs import members
+from ewok.value import register_environments, value_of
 
-from ewok.errors import ArgumentError, WrapperError
-from ewok.value import Member, register_environments, value_of
-
-_TRANSPARENT = (VecMonitor, VecCheckNan, VecVideoRecorder)
-
-
-@final
-class AgentValue:
-    """An agent's critic as a value function. Reads the agent's networks at each call: never stale."""
-
-    def __init__(self, agent: BaseAlgorithm, values: Callable[[Any], torch.Tensor]) -> None:
-        self._agent = agent
-        self._values = values
-
-    @property
-    def discount(self) -> float:
-        return float(self._agent.gamma)  # type: ignore[attr-defined]
-
-    def __call__(self, observations: Any) -> NDArray[Any]:
-        with torch.no_grad():
-            tensors, _ = self._agent.policy.obs_to_tensor(observations)
-            values: NDArray[Any] = self._values(tensors).cpu().numpy()
-        return values
+__all__ = ["AgentValue", "DoubleDQN", "SubprocWorstKernel", "WorstKernelCallback"]
 
 
 @value_of.register(PPO)
 @value_of.register(A2C)
 def _actor_critic(agent: Any, *, soft: bool, target: bool) -> AgentValue:
-    _refuse(agent, soft=soft, target=target)
-    return AgentValue(agent, lambda tensors: agent.policy.predict_values(tensors).squeeze(-1))
+    refuse(agent, soft=soft, target=target)
+    return state_value(agent)
 
 
 @value_of.register(DQN)
-def _greedy(agent: Any, *, soft: bool, target: bool) -> AgentValue:
-    _refuse(agent, soft=soft)
-    if target:
-        return AgentValue(agent, lambda tensors: agent.q_net_target(tensors).max(dim=1).values)
-    return AgentValue(agent, lambda tensors: agent.q_net(tensors).max(dim=1).values)
+def _value_learner(agent: Any, *, soft: bool, target: bool) -> AgentValue:
+    refuse(agent, soft=soft)
+    policy = networks_of(agent)
+    return greedy_value(agent, policy.q_net_target if target else policy.q_net)
 
 
-def _refuse(agent: Any, **options: bool) -> None:
-    for name, given in options.items():
-        if given:
-            raise ArgumentError(
-                f"`{name}` must be False for {type(agent).__name__}, which has no such value, but it is True. "
-                "Leave it out."
-            )
+@value_of.register(SAC)
+def _sac(agent: Any, *, soft: bool, target: bool) -> AgentValue:
+    policy = networks_of(agent)
+    critic, actor = policy.critic_target if target else policy.critic, policy.actor
+    if soft:
+        return soft_value(agent, least_q(critic))
+    value = value_at_mean_action(agent, actor, least_q(critic))
+    mean_action = [actor.latent_pi, actor.mu, nn.Tanh()]
+    return value if agent.use_sde else value.in_numpy(quick_least_q(agent, critic, mean_action))
 
 
-def _members(vec_env: VecEnv) -> Iterable[Member]:
-    """The environments of a vector in this process, seen through the wrappers around the vector."""
-    observers: list[Callable[[Any], Any]] = []
-    scale: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
-    while isinstance(vec_env, VecEnvWrapper):
-        if isinstance(vec_env, VecNormalize):
-            observers.append(vec_env.normalize_obs)
-            scale = vec_env.normalize_reward if vec_env.norm_reward else scale
-        elif isinstance(vec_env, VecTransposeImage):
-            observers.append(vec_env.transpose_observations)
-        elif not isinstance(vec_env, _TRANSPARENT):
-            raise WrapperError(
-                f"`{type(vec_env).__name__}` stands between the agent and its worst kernel, and what it makes of "
-                "a single observation is not known. Bind without it, or pass a value of the observations beneath "
-                "it: ewok.bind(value, env)."
-            )
-        vec_env = vec_env.venv
-    if not isinstance(vec_env, DummyVecEnv):
-        raise WrapperError(
-            f"`env` must be a vector of environments in this process (DummyVecEnv), but it is a "
-            f"{type(vec_env).__name__}: a value function sent to other processes would go stale."
-        )
-    observe = _composed(observers[::-1]) if observers else None
-    return [Member(env, observe, scale) for env in vec_env.envs]
+@value_of.register(TD3)  # and DDPG, which is one
+def _td3(agent: Any, *, soft: bool, target: bool) -> AgentValue:
+    refuse(agent, soft=soft)
+    policy = networks_of(agent)
+    actor, critic = (policy.actor_target, policy.critic_target) if target else (policy.actor, policy.critic)
+    value = value_at_mean_action(agent, actor, least_q(critic))
+    return value.in_numpy(quick_least_q(agent, critic, [actor.mu]))
 
 
-def _composed(observers: list[Callable[[Any], Any]]) -> Callable[[Any], Any]:
-    def observe(batch: Any) -> Any:
-        for step in observers:
-            batch = step(batch)
-        return batch
-
-    return observe
-
-
-register_environments(VecEnv, _members)
+register_environments(VecEnv, members)

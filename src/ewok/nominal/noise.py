@@ -19,7 +19,8 @@ from ewok.errors import WrapperError, require
 from ewok.nominal.generators import seeded
 from ewok.nominal.kernel import SteerableKernel
 from ewok.nominal.layers import layers_of, place_of, plain
-from ewok.nominal.seam import Seam, simulator_kernel
+from ewok.nominal.passage import simulator_kernel
+from ewok.nominal.seam import Seam
 
 
 class _Noise(gym.Wrapper[Any, Any, Any, Any]):

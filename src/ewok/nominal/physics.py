@@ -42,7 +42,7 @@ class Threads:
         self._pool = ThreadPoolExecutor(num_threads) if num_threads > 1 else None
 
     def each(self, function: Callable[[int], Any], num: int) -> list[Any]:
-        """`function(0)` to `function(num - 1)`, in this order."""
+        """`function(0)` to `function(num - 1)`, in this order. Indices equal modulo `self.num` never run at once."""
         if self._pool is None or num == 1:
             return [function(index) for index in range(num)]
         results: list[Any] = [None] * num

@@ -13,92 +13,15 @@ from typing import Any, cast, final
 
 import gymnasium as gym
 import numpy as np
-from gymnasium import wrappers as gw
 
 from ewok.errors import DivergedError, SnapshotError, WrapperError
 from ewok.nominal.batch import same
-from ewok.nominal.disturbed import disturbed
-from ewok.nominal.generators import generator_of, rewind, state_of
-from ewok.nominal.kernel import (
-    Candidates,
-    NominalKernel,
-    SteerableKernel,
-    Transition,
-    registered_factory,
-    require_sound,
-)
-from ewok.nominal.layers import ActionDisturbance, Layers, layers_of, memory_of, put_back, refuse_breaking_wrappers
-from ewok.nominal.restore import RestoreKernel
+from ewok.nominal.kernel import Candidates, NominalKernel, Transition, require_sound
+from ewok.nominal.layers import ActionDisturbance, Layers
+from ewok.nominal.passage import Before, Plan
 from ewok.nominal.snapshot import Snapshot, restore, snapshot
 
 Choice = Callable[[Candidates], int]
-
-
-def kernel_of(env: gym.Env[Any, Any]) -> NominalKernel:
-    """The nominal kernel of `env`: its simulator's, with the noise wrappers above it.
-
-    Other wrappers are not part of it: candidates are the simulator's own observations, and an
-    action is taken as the simulator, or the uppermost action noise, receives it.
-
-    Example:
-        >>> import gymnasium as gym, ewok
-        >>> env = ewok.StateNoise(gym.make("CartPole-v1"), std=0.01)
-        >>> observation, info = env.reset(seed=0)
-        >>> candidates = ewok.kernel_of(env).draw(action=1, num=3)
-        >>> candidates.observations.shape
-        (3, 4)
-    """
-    layers = layers_of(env)
-    return disturbed(simulator_kernel(layers.simulator), layers)
-
-
-def simulator_kernel(simulator: gym.Env[Any, Any]) -> NominalKernel:
-    """The kernel registered for this simulator's class, or the one that restores and steps."""
-    factory = registered_factory(simulator)
-    return RestoreKernel(simulator) if factory is None else factory(simulator)
-
-
-@final
-class _StandIn(gym.Wrapper[Any, Any, Any, Any]):
-    """Stands where the simulator stood, for one step. To the wrapper above it is the simulator."""
-
-    _transition: Callable[[Any], Transition]
-
-    def __init__(self, simulator: gym.Env[Any, Any], transition: Callable[[Any], Transition]) -> None:
-        super().__init__(simulator)
-        vars(self)["_transition"] = transition
-
-    def step(self, action: Any) -> Transition:
-        return self._transition(action)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(vars(self)["env"], name)
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if name in vars(self) or "_cached_spec" not in vars(self):  # the last that `gym.Wrapper` sets itself
-            super().__setattr__(name, value)
-        else:
-            setattr(self.env, name, value)
-
-
-@final
-class _Plan:
-    """How a step passes through one stack, worked out once."""
-
-    def __init__(self, env: gym.Env[Any, Any], owner: str, transition: Callable[[Any], Transition]) -> None:
-        self.layers = layers_of(env)
-        refuse_breaking_wrappers(self.layers, owner)
-        self.kernel = kernel_of(env)
-        self.stand_in = _StandIn(self.layers.simulator, transition)
-        self.noises = self.layers.disturbances
-        self.action_noise = next((w for w in self.layers.wrappers if isinstance(w, ActionDisturbance)), None)
-        self.watched = self.layers.watched
-        # What these remember moves on the way down, and has to be put back if the step fails.
-        early = (gw.TimeAwareObservation, gw.StickyAction)
-        self.remembering = [w for w in self.layers.between if w in self.watched or isinstance(w, early)]
-        # A steerable kernel takes its draws back itself, and its draws need no second look.
-        self.steerable = self.kernel if isinstance(self.kernel, SteerableKernel) else None
-        self.rewinds_simulator = bool(self.remembering) or self.steerable is None
 
 
 @final
@@ -110,14 +33,16 @@ class Seam:
         self._owner = owner
         self._num = 1
         self._choose: Choice = _first
+        self._drawn: Candidates | None = None
+        self._before: Before | None = None
         self._committed: Transition | None = None
-        self._planned: _Plan | None = _Plan(env, owner, self._transition)
+        self._planned: Plan | None = Plan(env, owner, self._transition)
         self._proven = not self._planned.watched
 
     @property
-    def _plan(self) -> _Plan:
+    def _plan(self) -> Plan:
         if self._planned is None:
-            self._planned = _Plan(self._env, self._owner, self._transition)
+            self._planned = Plan(self._env, self._owner, self._transition)
         return self._planned
 
     @property
@@ -135,23 +60,47 @@ class Seam:
 
     def __getstate__(self) -> dict[str, Any]:
         """Pools and handles of simulators do not travel: the other side makes its own plan."""
-        return {**vars(self), "_planned": None, "_choose": _first, "_committed": None}
+        return {**vars(self), "_planned": None, "_choose": _first, "_drawn": None, "_before": None, "_committed": None}
+
+    def draw(self, action: Any, num: int) -> Candidates:
+        """What a step with this action would draw; the next `step` chooses among them, or `drop` takes them back."""
+        plan = self._planned or self._plan
+        self.drop()
+        self._num, self._choose, self._committed = num, _no_choice, None
+        self._before = Before(plan)
+        candidates = None
+        try:
+            self._pass_down(plan, action)
+        except _NoChoiceError:
+            candidates = self._drawn
+        except BaseException:
+            self.drop()
+            raise
+        if candidates is None:
+            self._refuse_changed(None)
+        assert candidates is not None
+        if plan.remembering:  # they may have drawn numbers on the way down: let the step do it all again
+            self.drop()
+        return candidates
+
+    def drop(self) -> None:
+        """Take a draw back that no step has chosen from: generators are where they stood before it."""
+        if self._before is not None:
+            self._before.come_back()
+        self._before = self._drawn = None
 
     def step(
         self, action: Any, num: int = 1, choose: Choice | None = None, check: Callable[[Any], None] | None = None
     ) -> Transition:
-        """One step: `num` candidates drawn, the one that `choose` names committed.
+        """One step: `num` candidates drawn, unless they already are, and the one that `choose` names committed.
 
         If anything raises before the commit, everything is where it was. `check` looks at what came
         out at the top; on the first step beneath wrappers of unknown kind even its refusal is undone.
         """
         plan = self._planned or self._plan
         self._num, self._choose, self._committed = num, choose or _first, None
-        states = [noise.generator.bit_generator.state for noise in plan.noises]
-        own = generator_of(plan.layers.simulator) if plan.rewinds_simulator else None
-        own_state = None if own is None else state_of(own)
-        memories = [(w, memory_of(w)) for w in plan.remembering]
-        before = None if self._proven else _saved(self._env)
+        before = self._before or Before(plan)
+        whole = None if self._proven else _saved(self._env)
         try:
             transition = self._pass_down(plan, action)
             if plan.watched:
@@ -159,23 +108,18 @@ class Seam:
             if check is not None:
                 check(transition)
         except BaseException:
-            if before is not None:
-                restore(self._env, before)
+            if whole is not None:
+                restore(self._env, whole)
                 self._committed = None
             if self._committed is None:
-                if plan.steerable is not None:
-                    plan.steerable.abandon()
-                for noise, state in zip(plan.noises, states, strict=True):
-                    rewind(noise.generator, state)
-                if own is not None:
-                    rewind(own, own_state)
-                for wrapper, memory in memories:
-                    put_back(wrapper, memory)
+                before.come_back()
             raise
+        finally:
+            self._before = self._drawn = None
         self._proven = True
         return transition
 
-    def _pass_down(self, plan: _Plan, action: Any) -> Transition:
+    def _pass_down(self, plan: Plan, action: Any) -> Transition:
         wrappers = plan.layers.wrappers
         if not wrappers:
             return self._transition(action)
@@ -198,6 +142,16 @@ class Seam:
             )
         if plan.action_noise is not None:
             action = self._received(plan, action)
+        candidates = self._drawn
+        if candidates is None:
+            candidates = self._drawn = self._drawn_by(plan, action)
+        index = self._choose(candidates)
+        transition = candidates.transition(index)
+        plan.kernel.commit(index)
+        self._committed = transition
+        return transition
+
+    def _drawn_by(self, plan: Plan, action: Any) -> Candidates:
         candidates = plan.kernel.draw(action, self._num)
         if plan.steerable is None:
             require_sound(candidates, plan.kernel, self._num)
@@ -206,13 +160,9 @@ class Seam:
                 f"all {self._num} candidates diverged, and the simulator raised no error of its own. "
                 "Reduce its time step or the noise, or bound the actions."
             )
-        index = self._choose(candidates)
-        transition = candidates.transition(index)
-        plan.kernel.commit(index)
-        self._committed = transition
-        return transition
+        return candidates
 
-    def _received(self, plan: _Plan, arrived: Any) -> Any:
+    def _received(self, plan: Plan, arrived: Any) -> Any:
         """The action as the uppermost action noise received it; every candidate's takes the way down from there."""
         assert plan.action_noise is not None
         received = plan.action_noise.received
@@ -248,6 +198,14 @@ class Seam:
 
 def _first(candidates: Candidates) -> int:
     return 0
+
+
+class _NoChoiceError(Exception):
+    """Nothing is to be chosen yet: turns a step round at the bottom."""
+
+
+def _no_choice(candidates: Candidates) -> int:
+    raise _NoChoiceError
 
 
 def _saved(env: gym.Env[Any, Any]) -> Snapshot | None:

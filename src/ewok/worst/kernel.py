@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from multiprocessing.connection import Connection
 from typing import Any, Literal, final
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
+from numpy.typing import NDArray
 
 from ewok.errors import NotResetError, WrapperError, require
 from ewok.nominal.batch import same, take
@@ -17,7 +19,8 @@ from ewok.nominal.kernel import Candidates
 from ewok.nominal.layers import place_of, plain
 from ewok.nominal.seam import Seam
 from ewok.value import ValueFunction
-from ewok.worst.score import Critic, Scale, Scoring
+from ewok.worst.remote import RemoteCritic
+from ewok.worst.score import Critic, Scale, Scoring, UnansweredError
 from ewok.worst.tilt import kappa_of_radius, spread, tilt
 from ewok.worst.view import View, views_of
 from ewok.worst.watch import Watch
@@ -88,7 +91,7 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         if (kappa is None) == (radius is None):
             given = "neither" if kappa is None else f"kappa={kappa!r} and radius={radius!r}"
             require(False, "kappa` or `radius", "given, exactly one of the two", given, "Try kappa=0.2 or radius=0.3.")
-        self._critic: Critic | None = None
+        self._critic: Critic | RemoteCritic | None = None
         self._scoring = Scoring(discount, terminal_value)
         self.num_samples = num_samples
         self._kappa: float | None = None
@@ -102,6 +105,7 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._check: Callable[[Any], None] | None = None
         self._ready = self._ended = False
         self._report: dict[str, Any] = {}
+        self._answer: NDArray[np.float64] | None = None
         self._watch = Watch()
         if value is not None:
             self.attach(self.critic_of(value))
@@ -166,24 +170,38 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._radius, self._kappa = number, None
 
     @property
+    def waiting(self) -> bool:
+        """Whether a `reset` has to come before the next step."""
+        return self._ended or not self._ready
+
+    @property
+    def critic(self) -> Critic | RemoteCritic | None:
+        """What tells which next states are bad; None until a value function is bound."""
+        return self._critic
+
+    @property
     def bound(self) -> bool:
         """Whether a value function tells which next states are bad."""
         return self._critic is not None
 
-    def critic_of(self, value: ValueFunction, above: Sequence[View] = (), scale: Scale | None = None) -> Critic:
+    def critic_of(
+        self, value: ValueFunction, above: Sequence[View] = (), scale: Scale | None = None, owner: Any = None
+    ) -> Critic:
         """`value` as it would look at candidates, through the wrappers below and those `above`."""
-        return Critic(value, views_of(self._seam.layers.wrappers), above, scale, self._scoring)
+        return Critic(value, views_of(self._seam.layers.wrappers), above, scale, self._scoring, owner)
 
-    def attach(self, critic: Critic) -> None:
+    def attach(self, critic: Critic | RemoteCritic) -> None:
         """Score candidates by this critic from now on. `ewok.bind` calls it."""
         self._critic = critic
         needed = bool(self._seam.layers.watched) or critic.looks_through_foreign
         self._check = self._look_again if needed else None
 
+    def listen(self, connection: Connection) -> None:
+        """Take scores from the other end, for an environment that lives in another process than its agent."""
+        self.attach(RemoteCritic(connection, views_of(self._seam.layers.wrappers), self._scoring))
+
     def step(self, action: Any) -> tuple[Any, Any, bool, bool, dict[str, Any]]:
-        if not self._ready or self._ended:
-            when = "after an episode ended" if self._ended else "before `reset()`"
-            raise NotResetError(f"`step` was called {when}. Call `reset()` first.")
+        self._require_ready()
         if self._critic is None:
             transition = self.env.step(action)
             report = dict(_UNBOUND)
@@ -191,17 +209,45 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         else:
             try:
                 transition = self._seam.step(action, self._num_samples, self._choose, self._check)
+            except UnansweredError:
+                return take(self._critic.seen_below, 0), 0.0, False, False, {"ewok": dict(_UNBOUND)}
             except BaseException:
                 self._ready = not self._seam.moved  # what came after the commit cannot be taken back
                 raise
+            finally:
+                self._answer = None
             report = self._report
         observation, reward, terminated, truncated, info = transition
         self._ended = bool(terminated or truncated)
         return observation, reward, terminated, truncated, {**info, "ewok": report}
 
+    def ask(self, action: Any) -> Any:
+        """Draw for a step with this action, and return what its candidates look like to the agent.
+
+        Their values, given to `answer`, are what that step then chooses by: so one call of the value
+        function can serve many environments. Nothing has moved until then.
+        """
+        self._require_ready()
+        assert self._critic is not None, "there is no one to ask for: bind first"
+        return self._critic.look(self._seam.draw(action, self._num_samples))
+
+    def answer(self, values: NDArray[np.float64] | None) -> None:
+        """The values of the candidates of the latest `ask`; None takes the draw back."""
+        self._answer = values
+        if values is None:
+            self._seam.drop()
+
+    def _require_ready(self) -> None:
+        if self.waiting:
+            when = "after an episode ended" if self._ended else "before `reset()`"
+            raise NotResetError(f"`step` was called {when}. Call `reset()` first.")
+
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        self.answer(None)
         if seed is not None:
             self.generator = seeded(seed, place_of(self.env))
+        if self._critic is None:
+            self._watch.unbound_reset(self)
         result = super().reset(seed=seed, options=options)
         self._ready, self._ended = True, False
         return result
@@ -209,11 +255,11 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def _choose(self, candidates: Candidates) -> int:
         """Step 4 of the paper's algorithm, on candidates drawn in step 3."""
         assert self._critic is not None
-        scores = self._critic.scores(candidates)
+        scores = self._critic.scores(candidates, self._answer)
         kappa = kappa_of_radius(scores, self._radius) if self._radius is not None else self._kappa
         assert kappa is not None
         tilted = tilt(scores, kappa)
-        self._watch.drawn(candidates, self._scoring)
+        self._watch.drawn(candidates, self._scoring, self._critic.owner)
         index = tilted.draw(self.generator.random())
         self._report = {
             "bound": True,
@@ -252,7 +298,7 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the value function: a copy of it would go stale. Bind again after unpickling or copying."""
-        return {**vars(self), "_critic": None, "_check": None}
+        return {**vars(self), "_critic": None, "_check": None, "_answer": None}
 
 
 def _number(value: Any) -> float:

@@ -19,6 +19,10 @@ Array = NDArray[np.float64]
 Scale = Callable[[Array], Array]
 
 
+class UnansweredError(EwokError):
+    """Whoever was asked for scores, elsewhere, has none: the step is not to be taken."""
+
+
 @final
 @dataclass(frozen=True)
 class Scoring:
@@ -50,16 +54,25 @@ class Critic:
     """A value function as it looks at candidates: through the agent's observation wrappers.
 
     Attributes:
+        value: the value function.
+        owner: the agent that it is of and that learns here; None for a function.
         seen_below: the latest candidates as they come out of the wrappers beneath the worst kernel.
     """
 
     def __init__(
-        self, value: ValueFunction, below: Sequence[View], above: Sequence[View], scale: Scale | None, scoring: Scoring
+        self,
+        value: ValueFunction,
+        below: Sequence[View],
+        above: Sequence[View],
+        scale: Scale | None,
+        scoring: Scoring,
+        owner: Any = None,
     ) -> None:
         given: Any = value
         is_sound = callable(given) and not isinstance(given, type)
         require(is_sound, "value", "a callable from observations to values", value, "See ewok.value_of.")
-        self._value = value
+        self.value = value
+        self.owner = owner
         self._below, self._above = below, above
         self._scale = scale
         self._discount = _number_of(scoring.discount, value)
@@ -69,27 +82,17 @@ class Critic:
 
     def rescored(self, scoring: Scoring) -> Critic:
         """The same critic with another discount or terminal value."""
-        return Critic(self._value, self._below, self._above, self._scale, scoring)
+        return Critic(self.value, self._below, self._above, self._scale, scoring, self.owner)
 
     @property
     def looks_through_foreign(self) -> bool:
         """Whether a wrapper from elsewhere stands above, which has to be looked at again after the step."""
         return any(view.is_foreign for view in self._above)
 
-    def scores(self, candidates: Candidates) -> Array:
-        """One finite number per candidate: the lower, the worse for the agent."""
-        observations = self._look(candidates)
-        try:
-            returned = self._value(observations)
-        except EwokError:
-            raise
-        except Exception as error:
-            raise ValueFunctionError(
-                "the value function must take a batch of observations as the agent sees them, "
-                f"{_described(observations)}, but it raised {type(error).__name__}: {error}. Call it with such a batch "
-                "by hand; an agent's value function is `ewok.value_of(agent)`."
-            ) from error
-        values = _checked(returned, len(candidates))
+    def scores(self, candidates: Candidates, values: Array | None = None) -> Array:
+        """One finite number per candidate: the lower, the worse for the agent. Their values may be known already."""
+        if values is None:
+            values = self.values(self.look(candidates))
         ended = candidates.terminated
         if self._terminal_value is not None and np.count_nonzero(ended):
             values = np.where(ended, self._terminal_value, values)
@@ -102,7 +105,21 @@ class Critic:
             _refuse_infinite(scores, candidates)
         return scores
 
-    def _look(self, candidates: Candidates) -> Any:
+    def values(self, observations: Any) -> Array:
+        """What the value function says of observations as the agent sees them."""
+        try:
+            returned = self.value(observations)
+        except EwokError:
+            raise
+        except Exception as error:
+            raise ValueFunctionError(
+                "the value function must take a batch of observations as the agent sees them, "
+                f"{_described(observations)}, but it raised {type(error).__name__}: {error}. Call it with such a batch "
+                "by hand; an agent's value function is `ewok.value_of(agent)`."
+            ) from error
+        return _checked(returned, len(leaves(observations)[0]))
+
+    def look(self, candidates: Candidates) -> Any:
         """Candidates as the agent would see them, in arrays of the value function's own."""
         observations = candidates.observations
         for view in self._below:

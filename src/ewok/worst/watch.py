@@ -3,17 +3,35 @@
 from __future__ import annotations
 
 import warnings
-from typing import final
+import weakref
+from typing import Any, final
 
+import gymnasium as gym
 import numpy as np
 
 from ewok.errors import EwokWarning
 from ewok.nominal.batch import leaves
 from ewok.nominal.kernel import Candidates
+from ewok.value import UnknownAgentError, members_of
 from ewok.worst.score import Scoring
 
 _STEPS_UNBOUND = 10_000
+_STEPS_IDLE = 1_000
 _STEPS_EQUAL = 100
+
+# Agents that were bound at some time: one that moves to a new environment is to be bound again.
+_AGENTS: weakref.WeakSet[Any] = weakref.WeakSet()
+
+
+def remember(agent: Any) -> None:
+    """This agent was bound, and learns where it was bound."""
+    if type(agent).__hash__ is not None and hasattr(agent, "__weakref__"):
+        _AGENTS.add(agent)
+
+
+def environment_of(agent: Any) -> Any:
+    """The environment an agent holds, if it does."""
+    return agent.get_env() if hasattr(agent, "get_env") else getattr(agent, "env", None)
 
 
 @final
@@ -24,6 +42,20 @@ class Watch:
         self._num_unbound = 0
         self._num_equal: int | None = 0  # None: nothing more to find out
         self._saw_rewarding_end = False
+        self._num_scored = 0
+        self._clock: int | None = -1  # what the agent counted when last looked at; None once it was warned of
+        self._saw_moved_agent = False
+
+    def unbound_reset(self, kernel: gym.Env[Any, Any]) -> None:
+        if self._saw_moved_agent:
+            return
+        for agent in list(_AGENTS):
+            if _lives_in(agent, kernel):
+                self._saw_moved_agent = True
+                _warn(
+                    f"{type(agent).__name__} was bound to another environment, and now learns in this one, whose "
+                    "WorstKernel is not bound: it is the nominal kernel. Call `ewok.bind(agent)` again."
+                )
 
     def unbound_step(self) -> None:
         self._num_unbound += 1
@@ -33,11 +65,27 @@ class Watch:
                 "environment. Call `ewok.bind(agent)`, or drop the wrapper where nominal is meant."
             )
 
-    def drawn(self, candidates: Candidates, scoring: Scoring) -> None:
+    def drawn(self, candidates: Candidates, scoring: Scoring, owner: Any = None) -> None:
+        self._num_scored += 1
+        if owner is not None and self._num_scored % _STEPS_IDLE == 0:
+            self._look_for_learning(owner)
         if self._num_equal is not None and len(candidates) > 1:
             self._look_for_noise(candidates)
         if scoring.discount is None and not self._saw_rewarding_end and np.count_nonzero(candidates.terminated):
             self._look_for_rewarding_end(candidates, scoring)
+
+    def _look_for_learning(self, agent: Any) -> None:
+        """An agent that counts its steps, and does not go on, was replaced by another that nobody bound."""
+        clock = getattr(agent, "num_timesteps", None)
+        if clock is not None and clock == self._clock:
+            _warn(
+                f"{_STEPS_IDLE:,} steps were scored by a {type(agent).__name__} that did not learn from them. If "
+                "another agent learns here, loaded from a file perhaps, call `ewok.bind` with that one. If it is "
+                "being tested here, bind its value alone: `ewok.bind(ewok.value_of(agent), env)`."
+            )
+            self._clock = None
+        elif self._clock is not None:
+            self._clock = clock
 
     def _look_for_noise(self, candidates: Candidates) -> None:
         assert self._num_equal is not None
@@ -63,6 +111,18 @@ class Watch:
             f"their reward (terminal_value={scoring.terminal_value}): a rewarding goal can look like the worst state. "
             'Score by r + gamma v instead, with `discount="agent"` or a number.'
         )
+
+
+def _lives_in(agent: Any, kernel: gym.Env[Any, Any]) -> bool:
+    try:
+        layers = [member.env for member in members_of(environment_of(agent))]
+    except UnknownAgentError:
+        return False
+    while layers:
+        if any(layer is kernel for layer in layers):
+            return True
+        layers = [layer.env for layer in layers if isinstance(layer, gym.Wrapper)]
+    return False
 
 
 def _warn(message: str) -> None:

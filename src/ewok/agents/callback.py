@@ -1,0 +1,58 @@
+"""Binding and logging, as a Stable-Baselines3 callback: what rl_zoo3 needs to work from YAML alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+from stable_baselines3.common.callbacks import BaseCallback
+
+from ewok.worst.bind import bind
+
+_LOGGED = ("kl", "ess", "spread", "kappa")
+Schedule = Callable[[float], float]
+
+
+@final
+class WorstKernelCallback(BaseCallback):
+    """Binds the agent when training starts, and logs `ewok/kl`, `ewok/ess`, `ewok/spread` and `ewok/kappa`.
+
+    Means since the last time the agent's logger wrote: TensorBoard, CSV and the like follow.
+
+    Args:
+        kappa: a schedule of the temperature, from the part of the training that is left (1 to 0).
+        radius: a schedule of the KL radius, likewise.
+        options: passed on to `ewok.bind`: `soft`, `target`.
+
+    Example:
+        >>> import ewok, gymnasium as gym
+        >>> from ewok.agents.sb3 import WorstKernelCallback
+        >>> from stable_baselines3 import PPO
+        >>> env = ewok.WorstKernel(gym.make("ewok/NoisyCartPole-v1"), kappa=0.2)
+        >>> model = PPO("MlpPolicy", env, n_steps=64).learn(64, callback=WorstKernelCallback())
+    """
+
+    def __init__(self, *, kappa: Schedule | None = None, radius: Schedule | None = None, **options: Any) -> None:
+        super().__init__()
+        self._schedules = {name: s for name, s in (("kappa", kappa), ("radius", radius)) if s is not None}
+        self._options = options
+
+    def _on_training_start(self) -> None:
+        bind(self.model, **self._options)
+        self._follow_schedules()
+
+    def _on_step(self) -> bool:
+        for info in self.locals["infos"]:
+            report = info.get("ewok")
+            if report is not None and report["bound"]:
+                for name in _LOGGED:
+                    self.logger.record_mean(f"ewok/{name}", report[name])
+        return True
+
+    def _on_rollout_end(self) -> None:
+        self._follow_schedules()
+
+    def _follow_schedules(self) -> None:
+        for name, schedule in self._schedules.items():
+            value = schedule(self.model._current_progress_remaining)
+            self.training_env.env_method("set_wrapper_attr", name, value)

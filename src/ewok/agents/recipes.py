@@ -1,0 +1,195 @@
+"""The paper's agents as data. Every number says where it is from.
+
+PAPER    the paper's table of hyperparameters for that agent
+ZOO      RL Baselines3 Zoo, to which the paper points for the rest
+LIBRARY  the default of the library that the paper used
+CHOSEN   chosen here, with the reason
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple, final
+
+import numpy as np
+
+from ewok.errors import ArgumentError, require, require_known
+
+PAPER, ZOO, LIBRARY, CHOSEN = "paper", "RL zoo", "library's default", "chosen here"
+
+
+class Number(NamedTuple):
+    """One hyperparameter, and where it is from."""
+
+    value: Any
+    source: str
+    why: str = ""
+
+
+@final
+@dataclass(frozen=True)
+class Recipe:
+    """How one agent is made and for how long it trains.
+
+    Attributes:
+        name: of the recipe.
+        agent: "module:class".
+        table: the paper's table of hyperparameters.
+        num_steps: environment steps to train for.
+        settings: keyword arguments of the agent's class.
+        networks: entries of its `policy_kwargs`.
+        exploration_std: of the noise on the actions while training, for agents whose actor has none.
+    """
+
+    name: str
+    agent: str
+    table: str
+    num_steps: Number
+    settings: Mapping[str, Number]
+    networks: Mapping[str, Number] = field(default_factory=lambda: MappingProxyType({}))
+    exploration_std: Number | None = None
+
+    def make(self, env: Any, *, seed: int | None = None, **overrides: Any) -> Any:
+        """The agent, on `env`; overrides are keyword arguments of its class that take the place of the recipe's."""
+        settings = {name: number.value for name, number in self.settings.items()}
+        if self.networks:
+            settings["policy_kwargs"] = {name: number.value for name, number in self.networks.items()}
+        if self.exploration_std is not None and "action_noise" not in overrides:
+            settings["action_noise"] = _noise(env, self.exploration_std.value)
+        return agent_class(self.agent)("MlpPolicy", env, seed=seed, **(settings | overrides))
+
+    def with_agent(self, agent: str) -> Recipe:
+        """The same numbers for another class, "module:class", that takes them."""
+        return Recipe(self.name, agent, self.table, self.num_steps, self.settings, self.networks, self.exploration_std)
+
+
+def agent_class(path: str) -> Any:
+    """The class that "module:class" names."""
+    module, _, name = path.partition(":")
+    require(bool(module and name), "agent", '"module:class"', path, 'Try "stable_baselines3:PPO".')
+    try:
+        return getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ArgumentError(f"`agent` must be module:class, but {path} cannot be imported: {error}.") from error
+
+
+def get(name: str) -> Recipe:
+    """The recipe of this name."""
+    require_known(name, RECIPES, "name", "a recipe")
+    return RECIPES[name]
+
+
+def _noise(env: Any, std: float) -> Any:
+    size = env.action_space.shape
+    return agent_class("stable_baselines3.common.noise:NormalActionNoise")(np.zeros(size), np.full(size, std))
+
+
+_DDQN = Recipe(
+    name="ddqn",
+    agent="ewok.agents.double_dqn:DoubleDQN",
+    table="tab:DQN_params",
+    num_steps=Number(50_000, PAPER),
+    settings=MappingProxyType(
+        {
+            "batch_size": Number(64, PAPER),
+            "buffer_size": Number(100_000, PAPER),
+            "exploration_final_eps": Number(0.04, PAPER),
+            "exploration_fraction": Number(0.16, PAPER),
+            "gamma": Number(0.99, PAPER),
+            "gradient_steps": Number(128, PAPER),
+            "learning_rate": Number(2.3e-3, PAPER),
+            "learning_starts": Number(1_000, PAPER),
+            "target_update_interval": Number(10, PAPER),
+            "train_freq": Number(256, PAPER),
+        }
+    ),
+    networks=MappingProxyType({"net_arch": Number([256, 256], ZOO, "the paper gives no widths")}),
+)
+
+_PPO = Recipe(
+    name="ppo",
+    agent="stable_baselines3:PPO",
+    table="tab:PPO_params",
+    num_steps=Number(100_000, PAPER),
+    settings=MappingProxyType(
+        {
+            "batch_size": Number(32, PAPER),
+            "n_steps": Number(32, PAPER),
+            "gae_lambda": Number(0.98, PAPER),
+            "gamma": Number(0.98, PAPER),
+            "n_epochs": Number(20, PAPER),
+            "ent_coef": Number(0.0, PAPER),
+            "clip_range": Number(0.2, PAPER, "constant, as the table reads; the zoo lowers it to 0"),
+            "learning_rate": Number(1e-3, PAPER, "constant, as the table reads; the zoo lowers it to 0"),
+        }
+    ),
+    networks=MappingProxyType({"net_arch": Number([64, 64], LIBRARY, "the paper and the zoo give no widths")}),
+)
+
+_WIDE = Number([1024, 1024], PAPER)
+
+_SAC = Recipe(
+    name="sac",
+    agent="stable_baselines3:SAC",
+    table="tab:SAC_params",
+    num_steps=Number(1_000_000, PAPER),
+    settings=MappingProxyType(
+        {
+            "learning_starts": Number(5_000, PAPER, "warmup steps"),
+            "buffer_size": Number(1_000_000, PAPER),
+            "batch_size": Number(1024, PAPER),
+            "gamma": Number(0.99, PAPER),
+            "learning_rate": Number(1e-4, PAPER, "Adam"),
+            "tau": Number(0.005, PAPER),
+            "target_update_interval": Number(2, PAPER),
+            "ent_coef": Number("auto_0.1", PAPER, "initial temperature 0.1, learnable"),
+            "train_freq": Number(1, PAPER, "actor update interval 1"),
+            "gradient_steps": Number(1, CHOSEN, "one update a step, as the code that the paper follows"),
+        }
+    ),
+    networks=MappingProxyType({"net_arch": _WIDE}),
+)
+
+_TD3 = Recipe(
+    name="td3",
+    agent="stable_baselines3:TD3",
+    table="tab:TD3_params",
+    num_steps=Number(1_000_000, PAPER),
+    settings=MappingProxyType(
+        {
+            "learning_starts": Number(5_000, PAPER, "warmup steps"),
+            "buffer_size": Number(1_000_000, PAPER),
+            "batch_size": Number(1024, PAPER),
+            "gamma": Number(0.99, PAPER),
+            "learning_rate": Number(1e-4, PAPER, "Adam"),
+            "tau": Number(0.005, PAPER),
+            "policy_delay": Number(2, PAPER, "actor and target update interval"),
+            "target_policy_noise": Number(0.2, PAPER),
+            "target_noise_clip": Number(0.5, PAPER),
+            "train_freq": Number(1, LIBRARY),
+            "gradient_steps": Number(1, LIBRARY),
+        }
+    ),
+    networks=MappingProxyType({"net_arch": Number([1024, 1024], CHOSEN, "as for SAC: the paper gives no widths")}),
+    exploration_std=Number(0.1, ZOO, "the paper gives no exploration noise"),
+)
+
+_NARROW = Number([256, 256], CHOSEN, "so that a trial fits a CPU core")
+
+
+def _for_cpu(recipe: Recipe, agent: str, left_out: tuple[str, ...] = ()) -> Recipe:
+    """On a CPU: 256 x 256 units, batches of 256, compiled by JAX."""
+    kept = {name: number for name, number in recipe.settings.items() if name not in left_out}
+    kept["batch_size"] = Number(256, CHOSEN, "so that a trial fits a CPU core")
+    networks = MappingProxyType({"net_arch": _NARROW})
+    settings = MappingProxyType(kept)
+    name = f"{recipe.name}-cpu"
+    return Recipe(name, agent, recipe.table, recipe.num_steps, settings, networks, recipe.exploration_std)
+
+
+# SBX's SAC updates its targets at every step: it has no `target_update_interval`.
+_ALL = (_DDQN, _PPO, _SAC, _TD3, _for_cpu(_SAC, "sbx:SAC", ("target_update_interval",)), _for_cpu(_TD3, "sbx:TD3"))
+RECIPES: Mapping[str, Recipe] = MappingProxyType({recipe.name: recipe for recipe in _ALL})

@@ -1,0 +1,141 @@
+"""An agent's critic as a value function, for agents of Stable-Baselines3 and its kin in torch.
+
+v(s) = max_a Q(s, a) for value learners, V(s) for actor-critics, and min_i Q_i(s, mu(s)) at the
+actor's mean action mu for those that learn continuous actions by Q.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, final
+
+import gymnasium as gym
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from stable_baselines3.common.preprocessing import is_image_space
+from stable_baselines3.common.torch_layers import FlattenExtractor
+
+from ewok.agents.views import Array, view_of
+from ewok.errors import ArgumentError
+
+Values = Callable[[Any], torch.Tensor]  # tensors as the policy takes them -> (batch,)
+Quick = Callable[[Array], Array]  # (batch, features) -> (batch,)
+
+
+@final
+class AgentValue:
+    """Reads the agent's networks at each call: never stale.
+
+    Args:
+        agent: the agent.
+        values: its critic.
+        quick: the same in numpy, for narrow networks.
+    """
+
+    def __init__(self, agent: Any, values: Values, quick: Quick | None = None) -> None:
+        self.agent = agent
+        self._values, self._quick = values, quick
+
+    @property
+    def discount(self) -> float:
+        return float(self.agent.gamma)
+
+    def in_numpy(self, quick: Quick | None) -> AgentValue:
+        """The same value, by `quick` where there is one."""
+        return AgentValue(self.agent, self._values, quick)
+
+    def __call__(self, observations: Any) -> NDArray[Any]:
+        if self._quick is not None:
+            batch = np.asarray(observations, dtype=np.float32)
+            return self._quick(batch.reshape(len(batch), -1))
+        policy = self.agent.policy
+        learning = policy.training
+        if learning:
+            policy.set_training_mode(False)  # or batch norms would learn from being asked
+        try:
+            with torch.no_grad():
+                tensors, _ = policy.obs_to_tensor(observations)
+                values: NDArray[Any] = self._values(tensors).cpu().numpy()
+        finally:
+            if learning:
+                policy.set_training_mode(True)
+        return values
+
+
+def state_value(agent: Any) -> AgentValue:
+    """V(s), the critic of an actor-critic."""
+    policy = networks_of(agent)
+    quick = None
+    if _sees_plain_numbers(agent) and isinstance(policy.vf_features_extractor, FlattenExtractor):
+        network = view_of([policy.mlp_extractor.value_net, policy.value_net])
+        quick = None if network is None else (lambda x: network(x)[:, 0])
+    return AgentValue(agent, lambda tensors: policy.predict_values(tensors).squeeze(-1), quick)
+
+
+def greedy_value(agent: Any, net: Any) -> AgentValue:
+    """max_a Q(s, a), of the Q-network given."""
+    quick = None
+    if _sees_plain_numbers(agent) and isinstance(net.features_extractor, FlattenExtractor):
+        network = view_of([net.q_net])
+        quick = None if network is None else (lambda x: network(x).max(axis=1))
+    return AgentValue(agent, lambda tensors: net(tensors).max(dim=1).values, quick)
+
+
+def least_q(critic: Any) -> Callable[[Any, torch.Tensor], torch.Tensor]:
+    """min_i Q_i(s, a), of a critic that returns a tuple of (batch, 1)."""
+    return lambda tensors, actions: torch.cat(critic(tensors, actions), dim=1).min(dim=1).values
+
+
+def value_at_mean_action(agent: Any, actor: Any, q: Callable[[Any, torch.Tensor], torch.Tensor]) -> AgentValue:
+    """q(s, mu(s)) at the actor's mean action."""
+
+    stochastic = hasattr(actor, "log_std")
+
+    def values(tensors: Any) -> torch.Tensor:
+        return q(tensors, actor(tensors, deterministic=True) if stochastic else actor(tensors))
+
+    return AgentValue(agent, values)
+
+
+def quick_least_q(agent: Any, critic: Any, mean_action: list[Any]) -> Quick | None:
+    """min_i Q_i(s, mu(s)) in numpy, for an actor that is this row of modules."""
+    extractors = (agent.policy.actor.features_extractor, critic.features_extractor)
+    if not _sees_plain_numbers(agent) or not all(isinstance(e, FlattenExtractor) for e in extractors):
+        return None
+    actor, critics = view_of(mean_action), [view_of([network]) for network in critic.q_networks]
+    if actor is None or any(network is None for network in critics):
+        return None
+
+    def quick(x: Array) -> Array:
+        both = np.concatenate([x, actor(x)], axis=1)
+        return np.min([network(both)[:, 0] for network in critics if network is not None], axis=0)  # type: ignore[no-any-return]
+
+    return quick
+
+
+def networks_of(agent: Any) -> Any:
+    """The agent's policy, or an error where it has none yet."""
+    policy = getattr(agent, "policy", None)
+    if not isinstance(policy, torch.nn.Module):
+        raise ArgumentError(
+            f"`agent` must have its networks, but this {type(agent).__name__} has none yet. Leave _init_setup_model as "
+            "it is, or load the agent from a file."
+        )
+    return policy
+
+
+def refuse(agent: Any, **options: bool) -> None:
+    """Raise for what the agent has no value of."""
+    for name, given in options.items():
+        if given:
+            raise ArgumentError(
+                f"`{name}` must be False for {type(agent).__name__}, which has no such value, but it is True. "
+                "Leave it out."
+            )
+
+
+def _sees_plain_numbers(agent: Any) -> bool:
+    space = agent.observation_space
+    on_cpu = torch.device(agent.device).type == "cpu"
+    return on_cpu and isinstance(space, gym.spaces.Box) and not is_image_space(space)
