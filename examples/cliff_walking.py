@@ -113,7 +113,7 @@ def reading(numbers: dict[str, np.ndarray]) -> Iterator[str]:
     for name in LEARNERS:
         rows = numbers[name]
         yield f"{name}"
-        for label, optimum, column in ((OPTIMA[1], paper, 5), (OPTIMA[2], exact, 6)):
+        for label, column in ((OPTIMA[1], 5), (OPTIMA[2], 6)):
             closer = (rows[:, column] > nominal[column]).sum()
             yield (
                 f"    same action as {label}: {rows[:, column].mean():.0%} of {len(STANDING)} states (nominal optimum "
