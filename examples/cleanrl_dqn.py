@@ -8,15 +8,16 @@ V(s) = max_a Q(s, a). The network is read at every call, so the worst kernel fol
 from __future__ import annotations
 
 import argparse
+from itertools import pairwise
 from typing import Any
 
 import gymnasium as gym
 import numpy as np
 import torch
-from shifted_worlds import report
 from torch import nn
 
 import ewok
+from shifted_worlds import report
 
 GAMMA, BATCH, LEARNING_STARTS = 0.99, 64, 1_000
 TRAIN_EVERY, UPDATES, TARGET_EVERY = 256, 128, 512
@@ -26,7 +27,7 @@ class QNetwork(nn.Sequential):
     def __init__(self, env: gym.Env[Any, Any]) -> None:
         sizes = (env.observation_space.shape[0], 256, 256)
         super().__init__(
-            *(layer for pair in zip(sizes, sizes[1:], strict=False) for layer in (nn.Linear(*pair), nn.ReLU())),
+            *(layer for pair in pairwise(sizes) for layer in (nn.Linear(*pair), nn.ReLU())),
             nn.Linear(sizes[-1], env.action_space.n),
         )
 

@@ -15,18 +15,16 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import torch
-from shifted_worlds import PENDULUM, report
 from torch import nn
 
 import ewok
+from shifted_worlds import PENDULUM, report
 
 GAMMA, BATCH, LEARNING_STARTS, TAU, RATE = 0.99, 256, 500, 0.005, 1e-3
 
 
 def mlp(num_inputs: int, num_outputs: int) -> nn.Sequential:
-    return nn.Sequential(
-        nn.Linear(num_inputs, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, num_outputs)
-    )
+    return nn.Sequential(nn.Linear(num_inputs, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, num_outputs))
 
 
 class Agent(nn.Module):

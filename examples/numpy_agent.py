@@ -15,9 +15,9 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
-from shifted_worlds import report
 
 import ewok
+from shifted_worlds import report
 
 Array = NDArray[np.float64]
 LOW, HIGH = np.array([-2.4, -3.0, -0.21, -3.0]), np.array([2.4, 3.0, 0.21, 3.0])

@@ -17,9 +17,9 @@ import torch
 from ray.rllib.algorithms.ppo import PPOConfig
 from ray.rllib.core.rl_module.default_model_config import DefaultModelConfig
 from ray.tune.registry import register_env
-from shifted_worlds import report
 
 import ewok
+from shifted_worlds import report
 
 
 def robust_cartpole(_):

@@ -1,6 +1,6 @@
 """Stable-Baselines3: PPO made robust in three added lines, which are numbered.
 
-    python examples/sb3_three_lines.py [--steps 50000] [--seed 0]
+python examples/sb3_three_lines.py [--steps 50000] [--seed 0]
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import argparse
 from typing import Any
 
 import gymnasium as gym
-from shifted_worlds import report
 from stable_baselines3 import PPO
 
 import ewok  # 1
+from shifted_worlds import report
 
 
 def main() -> None:

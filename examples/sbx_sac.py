@@ -13,9 +13,9 @@ from typing import Any
 
 import gymnasium as gym
 from sbx import SAC
-from shifted_worlds import PENDULUM, report
 
 import ewok
+from shifted_worlds import PENDULUM, report
 
 
 def main() -> None:

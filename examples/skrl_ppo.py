@@ -14,7 +14,6 @@ import tempfile
 import gymnasium as gym
 import numpy as np
 import torch
-from shifted_worlds import report
 from skrl.agents.torch.ppo import PPO, PPO_CFG
 from skrl.envs.wrappers.torch import wrap_env
 from skrl.memories.torch import RandomMemory
@@ -25,6 +24,7 @@ from skrl.utils import set_seed
 from torch import nn
 
 import ewok
+from shifted_worlds import report
 
 ROLLOUT = 1_024
 

@@ -13,7 +13,6 @@ import argparse
 import gymnasium as gym
 import numpy as np
 import torch
-from shifted_worlds import report
 from tianshou.algorithm.modelfree.dqn import DQN, DiscreteQLearningPolicy
 from tianshou.algorithm.optim import AdamOptimizerFactory
 from tianshou.data import Collector, VectorReplayBuffer
@@ -22,6 +21,7 @@ from tianshou.trainer import OffPolicyTrainerParams
 from tianshou.utils.net.common import Net
 
 import ewok
+from shifted_worlds import report
 
 
 def main() -> None:

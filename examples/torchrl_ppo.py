@@ -12,7 +12,6 @@ import argparse
 
 import gymnasium as gym
 import torch
-from shifted_worlds import report
 from tensordict.nn import TensorDictModule
 from torch import nn
 from torchrl.collectors import Collector
@@ -23,6 +22,7 @@ from torchrl.objectives import ClipPPOLoss
 from torchrl.objectives.value import GAE
 
 import ewok
+from shifted_worlds import report
 
 FRAMES, EPOCHS, BATCH = 1_000, 10, 100
 
