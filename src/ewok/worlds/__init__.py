@@ -7,13 +7,14 @@ from ewok.worlds.generic import GENERIC
 from ewok.worlds.perturbation import Perturbation
 from ewok.worlds.points import across, along, cloud
 from ewok.worlds.randomize import DomainRandomization
-from ewok.worlds.vector import WorldVector
+from ewok.worlds.vector import Episodes, WorldVector
 from ewok.worlds.world import World, get, names, register
 
 __all__ = [
     "GENERIC",
     "DomainRandomization",
     "Drift",
+    "Episodes",
     "Perturbation",
     "World",
     "WorldVector",

@@ -6,7 +6,7 @@ stays where it is, and costs nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final
 
@@ -54,6 +54,22 @@ class Batch(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@final
+@dataclass(frozen=True, slots=True, eq=False)
+class Episodes:
+    """What a policy's episodes came to: arrays with a row for each point, and a column for each episode of it.
+
+    Attributes:
+        returns: undiscounted.
+        lengths: in steps.
+        diverged: whether an episode ended because its physics diverged; its return is that so far.
+    """
+
+    returns: NDArray[np.float64]
+    lengths: NDArray[np.int64]
+    diverged: NDArray[np.bool_]
 
 
 @final
@@ -112,10 +128,45 @@ class WorldVector(VectorEnv[Any, Any, Any]):
     def step(self, actions: Any) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
         if self._observations is None:
             raise NotResetError("`step` was called before `reset()`. Call `reset()` first.")
-        rewards = np.zeros(self.num_envs)
         living = self.living
+        rewards = self._advance(living, take_rows(actions, living))
+        return copied(self._observations), rewards, self._terminated.copy(), self._truncated.copy(), {}
+
+    def run(self, policy: Callable[[Any], Any], *, seed: int | None = None, narrowing: bool = True) -> Episodes:
+        """One episode of each sub-environment under a policy, from a `reset` with this seed to the end.
+
+        Args:
+            policy: observations, batch first, -> actions, batch first. One call per step for all episodes.
+            seed: of the reset.
+            narrowing: leave out of the call the rows of episodes that are over, whenever those are half of
+                them: few enough batch sizes for a compiled policy. False for a policy that remembers something
+                of each row; it then sees all of them at every step.
+
+        Example:
+            >>> import ewok, numpy as np
+            >>> vector = ewok.worlds.get("cartpole").make_vector([{"gravity": 5.0}, {"gravity": 20.0}], episodes=3)
+            >>> episodes = vector.run(lambda observations: (observations[:, 2] > 0).astype(int), seed=0)
+            >>> episodes.returns.shape
+            (2, 3)
+        """
+        self.reset(seed=seed)
+        returns, lengths = np.zeros(self.num_envs), np.zeros(self.num_envs, dtype=np.int64)
+        rows = living = self.living
+        while len(living):
+            if narrowing and 2 * len(living) <= len(rows):
+                rows = living
+            actions = _checked(policy(take_rows(self._observations, rows)), len(rows))
+            returns += self._advance(living, take_rows(actions, np.searchsorted(rows, living)))
+            lengths[living] += 1
+            living = self.living
+        shape = self.num_points, self.num_episodes
+        return Episodes(returns.reshape(shape), lengths.reshape(shape), self.diverged.reshape(shape).copy())
+
+    def _advance(self, living: Indices, actions: Any) -> Array:
+        """Step those that live, each with its row of `actions`. Returns rewards of all, 0 for those that have ended."""
+        rewards = np.zeros(self.num_envs)
         if len(living):
-            outcome = self._batch.step(living, take_rows(actions, living))
+            outcome = self._batch.step(living, actions)
             sound = ~outcome.diverged
             kept = living[sound]
             rewards[kept] = outcome.rewards[sound]
@@ -126,7 +177,7 @@ class WorldVector(VectorEnv[Any, Any, Any]):
             arrived = take_rows(outcome.observations, np.flatnonzero(sound))
             for ours, theirs in zip(leaves(self._observations), leaves(arrived), strict=True):
                 ours[kept] = theirs
-        return copied(self._observations), rewards, self._terminated.copy(), self._truncated.copy(), {}
+        return rewards
 
     def close_extras(self, **kwargs: Any) -> None:
         self._batch.close()
@@ -172,6 +223,18 @@ class LoopBatch:
     def close(self) -> None:
         for env in self._envs:
             env.close()
+
+
+def _checked(actions: Any, num: int) -> Any:
+    """A policy's actions as arrays; its mistakes are not the physics' divergence."""
+    actions = actions if isinstance(actions, dict | tuple) else np.asarray(actions)
+    for part in leaves(actions):
+        batched = part.ndim > 0 and len(part) == num
+        fits = f"a function that returns one action per observation, {num} here"
+        require(batched, "policy", fits, part.shape, "That is the shape it returned; put the batch first.")
+        finite = part.dtype.kind != "f" or bool(np.isfinite(part).all())
+        require(finite, "policy", "a function that returns finite actions", part, "Has it diverged in training?")
+    return actions
 
 
 def is_divergence(error: Exception) -> bool:
