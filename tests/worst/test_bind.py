@@ -10,7 +10,7 @@ import pytest
 from gymnasium import wrappers as gw
 
 import ewok
-from ewok.errors import ArgumentError, EwokError, WrapperError
+from ewok.errors import ArgumentError, EwokError, EwokWarning, WrapperError
 from ewok.testing import Lottery
 
 
@@ -55,7 +55,8 @@ def test_a_class_can_be_taught() -> None:
     class Child(Agent): ...
 
     assert ewok.bind(agent) is agent
-    ewok.bind(Child(env), soft=True)
+    with pytest.warns(EwokWarning, match=r"was bound to another Agent, and follows the one bound last from now on"):
+        ewok.bind(Child(env), soft=True)
     assert calls == [(False, False), (True, False)]
     assert env.bound
 
