@@ -111,9 +111,9 @@ def worst_rows(pairs, work, tables, value, question, starts, rows):  # type: ign
         k = pairs[i]
         start, size = row_ptr[k], row_ptr[k + 1] - row_ptr[k]
         p, q = probabilities[start : start + size], rows[starts[i] : starts[i] + size]
-        if kind == NOMINAL:
-            q[:] = p
-        else:
+        for j in range(size):
+            q[j] = p[j]
+        if kind != NOMINAL:
             z, w = work[0, :size], work[1, : _weigh(work[1], start, size, next_states, weights)]
             _look(z, p, start, next_states, value, sign, discount, pair_rewards[k], entry_rewards)
             worst_row(kind, z, p, w, radii[k], work[2, :size], q)
