@@ -1,0 +1,31 @@
+"""`ewok solve`: exact robust MDPs from a file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ewok.cli.root import app, load
+
+
+@app.command()
+def solve(
+    path: Annotated[Path, typer.Argument(help="A table: idstatefrom, idaction, idstateto, probability, reward.")],
+    gamma: Annotated[float, typer.Option(help="Discount.")],
+    kind: Annotated[str, typer.Option("--set", help="kl, l1, tv, l2, linf, chi-square, burg, contamination.")] = "kl",
+    radius: Annotated[float, typer.Option(help="Of the set; 0 is the nominal kernel.")] = 0.0,
+    costs: Annotated[bool, typer.Option("--costs", help="The last column has costs, to be minimised.")] = False,
+    per_state: Annotated[bool, typer.Option("--per-state", help="One radius for all actions (kl, l1).")] = False,
+    tolerance: Annotated[float, typer.Option(help="How far the proved bounds may be apart.")] = 1e-6,
+    threads: Annotated[int, typer.Option(help="That share the work.")] = 1,
+    out: Annotated[Path | None, typer.Option(help="Where to write value and policy, as CSV.")] = None,
+) -> None:
+    """Solve a robust MDP given as a table, with proved bounds.
+
+    Example: ewok solve mdp.csv --set kl --radius 0.1 --gamma 0.95
+    """
+    table = load("ewok.tabular.table", extra="tabular")
+    options = {"kind": kind, "radius": radius, "costs": costs, "per_state": per_state}
+    typer.echo(table.solve_file(path, gamma=gamma, tolerance=tolerance, num_threads=threads, out=out, **options))
