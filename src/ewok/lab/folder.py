@@ -1,0 +1,151 @@
+"""Writing into a study's folder: each trial whole or not at all, by one command at a time."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import shutil
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any, final
+
+from ewok.lab.columns import StoreError
+from ewok.lab.store import Failed
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+_NEEDED = ("trial.json", "returns.csv.gz", "training.csv.gz")
+
+
+class LockedError(StoreError):
+    """Another command works on the folder."""
+
+
+def is_disk_full(error: BaseException) -> bool:
+    """Whether there is nowhere left to write: no other trial would fare better."""
+    return isinstance(error, OSError) and error.errno in _FULL
+
+
+@final
+class Folder:
+    """A study's folder, while this process holds its lock. Made by `held`.
+
+    Attributes:
+        path: of the folder.
+        leftovers: names of half-written things of commands that were killed; they have been removed.
+    """
+
+    def __init__(self, path: Path, leftovers: tuple[str, ...] = ()) -> None:
+        self.path, self.leftovers = path, leftovers
+        for name in ("trials", "partial", "failed"):
+            (path / name).mkdir(exist_ok=True)
+
+    def has(self, trial_id: str) -> bool:
+        """Whether this trial is there, and so whole."""
+        return (self.path / "trials" / trial_id).is_dir()
+
+    def workplace(self, trial_id: str) -> Path:
+        """An empty folder to write a trial in."""
+        place = self.path / "partial" / f"{trial_id}.{os.getpid()}"
+        shutil.rmtree(place, ignore_errors=True)
+        place.mkdir()
+        return place
+
+    def keep(self, trial_id: str, place: Path) -> None:
+        """Make what was written in `place` the trial: on disk first, then named, so that nothing half is ever there."""
+        missing = [name for name in _NEEDED if not (place / name).is_file()]
+        if missing:
+            raise StoreError(
+                f"the trial {trial_id} must have written {', '.join(_NEEDED)}, but {', '.join(missing)} is missing."
+            )
+        for file in sorted(place.rglob("*"), reverse=True):  # what is in a folder before the folder itself
+            _flush(file)
+        _flush(place)
+        place.rename(self.path / "trials" / trial_id)
+        _flush(self.path / "trials")
+        (self.path / "failed" / f"{trial_id}.json").unlink(missing_ok=True)
+
+    def drop(self, place: Path) -> None:
+        """Remove what a trial wrote before it stopped."""
+        shutil.rmtree(place, ignore_errors=True)
+
+    def note_failure(self, failed: Failed) -> None:
+        """Write down that a trial raised, and what."""
+        self.write(f"failed/{failed.id}.json", as_json(vars(failed)))
+
+    def write(self, name: str, text: str) -> None:
+        """A file of the folder, as it was or as it is now and never between."""
+        aside = self.path / "partial" / f"{Path(name).name}.{os.getpid()}"
+        try:
+            aside.write_text(text, encoding="utf-8")
+            _flush(aside)
+            aside.replace(self.path / name)
+        finally:
+            aside.unlink(missing_ok=True)
+        _flush((self.path / name).parent)
+
+
+@contextmanager
+def held(path: Path | str) -> Iterator[Folder]:
+    """The folder, made if need be, cleared of half-written leftovers and locked until the end of the block.
+
+    The lock goes with the process, however it ends: there is none to remove by hand.
+    """
+    path = Path(path)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        file = (path / "lock").open("a+")
+    except (FileExistsError, NotADirectoryError) as error:
+        raise StoreError(f"`out` must be a folder, but {str(path)!r} is a file, or lies in one.") from error
+    except OSError as error:
+        raise StoreError(f"`out` must be a folder to write to, but {str(path)!r} cannot be: {error}.") from error
+    with file:
+        _lock(file, path)
+        try:
+            yield Folder(path, _without_leftovers(path))
+        finally:
+            file.truncate(0)
+
+
+def as_json(told: Any) -> str:
+    """As the files of a folder have it."""
+    return json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _lock(file: IO[str], path: Path) -> None:
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EWOULDBLOCK, errno.EACCES):
+            raise StoreError(f"{str(path)!r} cannot be locked, as its file system has no locks: {error}.") from error
+        file.seek(0)
+        holder = file.read().strip() or "another process"
+        raise LockedError(
+            f"another command works on {str(path)!r}: {holder}. Wait for it, or give another folder: --out DIR."
+        ) from error
+    file.truncate(0)
+    file.write(f"process {os.getpid()} on {socket.gethostname()}")
+    file.flush()
+
+
+def _without_leftovers(path: Path) -> tuple[str, ...]:
+    """Remove what commands that were killed left half-written. Whoever holds the lock knows it for that."""
+    found = sorted((path / "partial").glob("*"))
+    for leftover in found:
+        if leftover.is_dir() and not leftover.is_symlink():
+            shutil.rmtree(leftover, ignore_errors=True)
+        else:
+            leftover.unlink(missing_ok=True)
+    return tuple(leftover.name for leftover in found)
+
+
+def _flush(path: Path) -> None:
+    """Make sure that the disk has it."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
