@@ -1,12 +1,21 @@
-"""How inner loops are compiled."""
+"""How inner loops are compiled. One way or the other is always said: numba hands on what is left open to callees.
+
+What a function compiled first from within another one left open would be the other one's choice, and kept.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 from numba import njit
 
+# numba's types list neither `_nrt` nor options by name.
+_compiled: Any = partial(njit, cache=True, nogil=True, error_model="numpy")
+
 # No references to arrays are counted here: the atomic steps that takes would be a third of a robust sweep, and
 # make threads wait for one another. So such a function may neither make nor return arrays of its own.
-_UNCOUNTED: dict[str, Any] = {"_nrt": False}  # numba's types do not list it
-borrowing = njit(cache=True, nogil=True, error_model="numpy", **_UNCOUNTED)
+borrowing = _compiled(_nrt=False)
+
+# These may make arrays.
+owning = _compiled(_nrt=True)

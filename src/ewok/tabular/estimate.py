@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy.special import gammaln
 
 from ewok.errors import require
+from ewok.tabular.compiled import owning
 from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.sets.kl import tilted_by, tilted_row
@@ -108,7 +108,7 @@ def _draws(p: Floats, num: int) -> tuple[np.ndarray[tuple[int, int], np.dtype[np
     return counts, np.exp(logs)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _kept(counts, z, kappa, radius):  # type: ignore[no-untyped-def]
     """(D, n) which outcome is kept of each draw: the tilt of the draw's own shares."""
     kept = np.zeros(counts.shape)

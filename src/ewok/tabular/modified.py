@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from ewok.errors import ArgumentError, require
+from ewok.tabular.compiled import owning
 from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.operator import Operator
@@ -72,7 +72,7 @@ def _evaluated(operator: Operator, value: Floats, new: Floats, evaluations: int)
     return evaluated
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _sweeps(starts, next_states, rows, paid, discount, value, most, enough):  # type: ignore[no-untyped-def]
     """Sweeps of one row per state until a sweep's changes differ by less than `enough` of the first one's."""
     old, first = value.copy(), -1.0

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, final
 
 import numpy as np
-from numba import njit
 
 from ewok.errors import ArgumentError
+from ewok.tabular.compiled import owning
 from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.operator import Operator, radii_of
@@ -67,7 +67,7 @@ def operator_of(
     return PerStateOperator(mdp, uncertainty, shares)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _sweep(tables, value, question, radii, shares, new, rows):  # type: ignore[no-untyped-def]
     state_ptr, row_ptr, next_states, probabilities, rewards = tables
     is_kl, is_fixed, sign, discount = question

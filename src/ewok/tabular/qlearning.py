@@ -9,10 +9,10 @@ from typing import Any, final
 
 import gymnasium as gym
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from ewok.errors import ArgumentError, require
+from ewok.tabular.compiled import owning
 from ewok.tabular.entries import Floats
 from ewok.tabular.estimate import require_one
 from ewok.tabular.mdp import TabularMDP
@@ -186,7 +186,7 @@ def _require_rates(discount: float, learning_rate: float, epsilon: float, num_ep
     require(max_steps >= 1, "max_steps", "at least 1", max_steps, "Try 1_000.")
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _learn(tables, starting, setting, rates, q, returns, visits, rng):  # type: ignore[no-untyped-def]
     state_ptr, row_ptr, actions, next_states, rewards, ends = tables
     discount, learning_rate, epsilon, max_steps = rates
@@ -213,7 +213,7 @@ def _learn(tables, starting, setting, rates, q, returns, visits, rng):  # type: 
             state = int(after)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _keep(pair, row_ptr, state_ptr, next_states, rewards, ends, setting, discount, q, work, drawn, rng):  # type: ignore[no-untyped-def]
     """Draw N entries of a pair and keep one with probability proportional to exp(-score / kappa)."""
     num, kappa, radius, score_rewards = setting
@@ -240,7 +240,7 @@ def _keep(pair, row_ptr, state_ptr, next_states, rewards, ends, setting, discoun
     return drawn[kept]
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _value(state, state_ptr, q):  # type: ignore[no-untyped-def]
     """max_a Q; 0 where the episode has ended."""
     return q[state].max() if state_ptr[state] < state_ptr[state + 1] else 0.0

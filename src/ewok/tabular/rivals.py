@@ -14,11 +14,11 @@ from dataclasses import dataclass, field
 from typing import final
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy.special import wrightomega
 
 from ewok.errors import ArgumentError, require
+from ewok.tabular.compiled import owning
 from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.operator import radii_of
@@ -64,7 +64,7 @@ def _asynchronous(
     return q
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _learn(tables, q, discount, share, radius, p, learning_rate, num_steps, rng):  # type: ignore[no-untyped-def]
     state_ptr, row_ptr, states, next_states, rewards, ends = tables
     v = np.zeros(len(state_ptr) - 1)
@@ -81,7 +81,7 @@ def _learn(tables, q, discount, share, radius, p, learning_rate, num_steps, rng)
         v[s] = q[state_ptr[s] : state_ptr[s + 1]].max()
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def seminorm(v, p):  # type: ignore[no-untyped-def]
     """min_c ||v - c||_q, 1 / p + 1 / q = 1."""
     if p == 1.0:

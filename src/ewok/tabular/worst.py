@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 from scipy import sparse
 from scipy.sparse import linalg
 
 from ewok.errors import ArgumentError, require
+from ewok.tabular.compiled import owning
 from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.operator import radii_of
@@ -128,7 +128,7 @@ def kernel_iterates(mdp: TabularMDP, policy: ArrayLike, uncertainty: Uncertainty
     return values
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _tilted_rows(row_ptr, probabilities, scores, radii, rows, tau):  # type: ignore[no-untyped-def]
     longest = 0
     for k in range(len(tau)):

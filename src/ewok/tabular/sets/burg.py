@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
-from numba import njit
 from numpy.typing import ArrayLike
 
+from ewok.tabular.compiled import borrowing
 from ewok.tabular.sets.kl import newton
 from ewok.tabular.sets.row import expectation, nominal, relative
 
@@ -35,7 +35,7 @@ class Burg:
     per_state: ClassVar[bool] = False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def worst_row(z, p, radius, u, q):  # type: ignore[no-untyped-def]
     """Fill q with the worst row and return <q, z>; u is scratch of the same length.
 
@@ -59,7 +59,7 @@ def worst_row(z, p, radius, u, q):  # type: ignore[no-untyped-def]
     return expectation(z, q)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def _tempered(p, u, tau, q):  # type: ignore[no-untyped-def]
     """Fill q with p / (1 + tau u), not yet normalised; return KL(p || q), its slope, and the sum of q."""
     logs, total, lost, square = 0.0, 0.0, 0.0, 0.0

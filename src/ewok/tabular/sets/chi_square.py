@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from ewok.tabular.compiled import owning
 from ewok.tabular.sets import l2
 
 KIND = 5
@@ -34,7 +34,7 @@ class ChiSquare:
     per_state: ClassVar[bool] = False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def worst_row(z, p, radius, u, q):  # type: ignore[no-untyped-def]
     """Fill q with the worst row and return <q, z>; u is scratch of the same length."""
     return l2.worst_row(z, p, np.reciprocal(p), math.sqrt(max(radius, 0.0)), u, q)

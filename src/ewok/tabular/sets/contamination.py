@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
-from numba import njit
 from numpy.typing import ArrayLike
 
+from ewok.tabular.compiled import borrowing
 from ewok.tabular.sets.row import expectation
 
 KIND = 7
@@ -32,7 +32,7 @@ class Contamination:
     per_state: ClassVar[bool] = False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def worst_row(z, p, radius, q):  # type: ignore[no-untyped-def]
     """Fill q with the worst row and return <q, z>."""
     share = min(radius, 1.0)

@@ -13,7 +13,6 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
-from numba import njit
 from numpy.typing import ArrayLike
 
 from ewok.tabular.compiled import borrowing
@@ -49,7 +48,7 @@ class KL:
         return self.beta
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def worst_row(z, p, beta, u, q):  # type: ignore[no-untyped-def]
     """Fill q with the worst row and return <q, z>; u is scratch of the same length."""
     if tilted_row(z, p, beta, u, q) == 0.0:
@@ -57,7 +56,7 @@ def worst_row(z, p, beta, u, q):  # type: ignore[no-untyped-def]
     return expectation(z, q)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def tilted_row(z, p, beta, u, q):  # type: ignore[no-untyped-def]
     """Fill q with p exp(-tau z) / Z at KL beta and return tau = 1 / kappa.
 

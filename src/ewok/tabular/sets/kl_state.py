@@ -12,15 +12,15 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from ewok.tabular.compiled import owning
 from ewok.tabular.sets.kl import newton, tilt
 from ewok.tabular.sets.row import expectation, nominal
 
 _MOST_PASSES = 200
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def best_policy(z, p, starts, beta, shares, q):  # type: ignore[no-untyped-def]
     """Fill shares with the policy, q with rows to which there is no better, and return a proved lower bound.
 
@@ -62,7 +62,7 @@ def best_policy(z, p, starts, beta, shares, q):  # type: ignore[no-untyped-def]
     return _best_nominal(z, p, starts, shares) if beta <= 0.0 else bound
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def worst_rows(z, p, starts, shares, beta, q):  # type: ignore[no-untyped-def]
     """Fill q with the worst rows for a policy and return its value under them: q_a = p_a exp(-tau pi_a z_a) / Z_a."""
     tau, low, high = 0.0, 0.0, math.inf
@@ -90,7 +90,7 @@ def worst_rows(z, p, starts, shares, beta, q):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _best_nominal(z, p, starts, shares):  # type: ignore[no-untyped-def]
     best, value = 0, -math.inf
     for a in range(len(shares)):
@@ -102,7 +102,7 @@ def _best_nominal(z, p, starts, shares):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _tilted(z, p, tau, q):  # type: ignore[no-untyped-def]
     """Fill q with the normalised tilt; return its KL and the slope of that in tau."""
     low, high = z.min(), z.max()
@@ -115,7 +115,7 @@ def _tilted(z, p, tau, q):  # type: ignore[no-untyped-def]
     return kl, slope
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _tau_for(z, p, goal, q):  # type: ignore[no-untyped-def]
     """The tau for which the tilted mean is the goal, and the KL of that: 0 where the nominal mean is no higher."""
     mean, lowest, highest = expectation(z, p), z.min(), z.max()

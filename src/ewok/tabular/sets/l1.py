@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from ewok.tabular.compiled import owning
 from ewok.tabular.sets.row import expectation, nominal, weight
 
 KIND_L1 = 1
@@ -52,7 +52,7 @@ class TV:
     per_state: ClassVar[bool] = False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def worst_row(z, p, w, radius, u, q):  # type: ignore[no-untyped-def]
     """Fill q with the worst row and return <q, z>; u is scratch of the same length."""
     if len(w) > 0:
@@ -74,7 +74,7 @@ def worst_row(z, p, w, radius, u, q):  # type: ignore[no-untyped-def]
     return expectation(z, q)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _worst_weighted_row(z, p, w, radius, u, q):  # type: ignore[no-untyped-def]
     """At a price for each unit of distance, mass moves to the lowest z + price w from all dearer z - price w.
 
@@ -106,7 +106,7 @@ def _worst_weighted_row(z, p, w, radius, u, q):  # type: ignore[no-untyped-def]
     return expectation(z, q)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _at_price(z, p, w, price, q):  # type: ignore[no-untyped-def]
     """Fill q with the best row where distance has this price; return its distance from p."""
     to = 0

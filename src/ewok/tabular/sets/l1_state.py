@@ -9,14 +9,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from ewok.tabular.compiled import owning
 from ewok.tabular.sets.row import expectation
 
 _MOST_PASSES = 200
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def best_policy(z, p, starts, radius, shares, q):  # type: ignore[no-untyped-def]
     """Fill shares with the policy, q with rows to which there is no better, and return a proved lower bound.
 
@@ -60,7 +60,7 @@ def best_policy(z, p, starts, radius, shares, q):  # type: ignore[no-untyped-def
     return bound
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def worst_rows(z, p, starts, shares, radius, q):  # type: ignore[no-untyped-def]
     """Fill q with the worst rows for a policy and return its value under them: the best bargains first."""
     num = len(z)
@@ -83,7 +83,7 @@ def worst_rows(z, p, starts, shares, radius, q):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def _bring_down(z, p, goal, q):  # type: ignore[no-untyped-def]
     """Fill q with the nearest row whose mean is the goal; return its distance, and how fast that grows further down."""
     mean, lowest = expectation(z, p), z.min()

@@ -6,9 +6,9 @@ import math
 from dataclasses import dataclass, field
 from typing import ClassVar, final
 
-from numba import njit
 from numpy.typing import ArrayLike
 
+from ewok.tabular.compiled import borrowing
 from ewok.tabular.sets.row import TIES, expectation, nominal, relative, weight
 
 KIND = 3
@@ -32,7 +32,7 @@ class L2:
     per_state: ClassVar[bool] = False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def worst_row(z, p, w, radius, u, q):  # type: ignore[no-untyped-def]
     """Fill q with the worst row and return <q, z>; u is scratch of the same length.
 
@@ -69,7 +69,7 @@ def worst_row(z, p, w, radius, u, q):  # type: ignore[no-untyped-def]
             return _normalised(z, q)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def _normalised(z, q):  # type: ignore[no-untyped-def]
     total = 0.0
     for i in range(len(q)):

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import ClassVar, final
 
 import numpy as np
-from numba import njit
 from numpy.typing import ArrayLike
 
+from ewok.tabular.compiled import owning
 from ewok.tabular.sets.row import expectation, weight
 
 KIND = 4
@@ -32,7 +32,7 @@ class LInf:
     per_state: ClassVar[bool] = False
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@owning
 def worst_row(z, p, w, radius, q):  # type: ignore[no-untyped-def]
     """Fill q with the worst row and return <q, z>: every outcome at its least, then the lowest ones filled up."""
     left = 1.0

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from numba import njit
+from ewok.tabular.compiled import borrowing
 
 TIES = 1e-13  # scores closer than this, relative to their span, are equally bad
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def relative(z, u):  # type: ignore[no-untyped-def]
     """Fill u with (z - z_min) / span and return the span; zeros where all are equal."""
     lowest, highest = z[0], z[0]
@@ -19,7 +19,7 @@ def relative(z, u):  # type: ignore[no-untyped-def]
     return span
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def nominal(z, p, q):  # type: ignore[no-untyped-def]
     """The nominal row itself."""
     for i in range(len(z)):
@@ -27,7 +27,7 @@ def nominal(z, p, q):  # type: ignore[no-untyped-def]
     return expectation(z, q)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def mass_of_lowest(p, u):  # type: ignore[no-untyped-def]
     mass = 0.0
     for i in range(len(u)):
@@ -35,7 +35,7 @@ def mass_of_lowest(p, u):  # type: ignore[no-untyped-def]
     return mass
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def on_lowest(z, p, u, mass, q):  # type: ignore[no-untyped-def]
     """The nominal row restricted to the lowest scores, which have this mass."""
     for i in range(len(z)):
@@ -43,7 +43,7 @@ def on_lowest(z, p, u, mass, q):  # type: ignore[no-untyped-def]
     return expectation(z, q)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def expectation(z, q):  # type: ignore[no-untyped-def]
     value = 0.0
     for i in range(len(z)):
@@ -51,7 +51,7 @@ def expectation(z, q):  # type: ignore[no-untyped-def]
     return value
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def weight(w, i):  # type: ignore[no-untyped-def]
     """The weight of outcome i; 1 where there are none."""
     return w[i] if len(w) > 0 else 1.0

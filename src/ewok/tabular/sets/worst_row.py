@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from ewok.tabular.compiled import borrowing
 from ewok.tabular.sets import burg, chi_square, contamination, kl, l1, l2, linf
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@borrowing
 def worst_row(kind, z, p, w, radius, u, q):  # type: ignore[no-untyped-def]
     """Fill q with the worst row and return <q, z>; u is scratch of the same length."""
     if kind == kl.KIND:
