@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sbx import DQN, PPO, SAC, TD3, TQC, CrossQ
 
 from ewok.agents.double_dqn_sbx import DoubleDQN
-from ewok.agents.torch_value import networks_of, refuse
+from ewok.agents.torch_value import networks_of, refuse, require_kept
 from ewok.value import value_of
 
 __all__ = ["DoubleDQN", "JaxValue"]
@@ -44,6 +44,7 @@ class JaxValue:
 
     def __init__(self, agent: Any, parameters: Parameters, values: Callable[[Any, Any], Any]) -> None:
         self.agent = agent
+        self._policy = agent.policy
         self._parameters, self._values = parameters, jax.jit(values)
         self._largest = 0
 
@@ -52,7 +53,8 @@ class JaxValue:
         return float(self.agent.gamma)
 
     def __call__(self, observations: Any) -> NDArray[Any]:
-        batch, _ = self.agent.policy.prepare_obs(observations)
+        require_kept(self.agent, self._policy)
+        batch, _ = self._policy.prepare_obs(observations)
         num = len(batch)
         self._largest = max(self._largest, num)
         if num < self._largest:  # filled up, for every new size would be compiled anew

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from stable_baselines3.common.preprocessing import is_image_space
-from stable_baselines3.common.torch_layers import FlattenExtractor
+from stable_baselines3.common.torch_layers import FlattenExtractor, MlpExtractor
 
 from ewok.agents.views import Array, view_of
 from ewok.errors import ArgumentError
@@ -35,6 +35,7 @@ class AgentValue:
 
     def __init__(self, agent: Any, values: Values, quick: Quick | None = None) -> None:
         self.agent = agent
+        self._policy = agent.policy
         self._values, self._quick = values, quick
 
     @property
@@ -46,10 +47,11 @@ class AgentValue:
         return AgentValue(self.agent, self._values, quick)
 
     def __call__(self, observations: Any) -> NDArray[Any]:
+        policy = self._policy
+        require_kept(self.agent, policy)
         if self._quick is not None:
             batch = np.asarray(observations, dtype=np.float32)
             return self._quick(batch.reshape(len(batch), -1))
-        policy = self.agent.policy
         learning = policy.training
         if learning:
             policy.set_training_mode(False)  # or batch norms would learn from being asked
@@ -67,7 +69,8 @@ def state_value(agent: Any) -> AgentValue:
     """V(s), the critic of an actor-critic."""
     policy = networks_of(agent)
     quick = None
-    if _sees_plain_numbers(agent) and isinstance(policy.vf_features_extractor, FlattenExtractor):
+    own = _is_the_librarys(policy.predict_values) and type(policy.mlp_extractor) is MlpExtractor
+    if own and _sees_plain_numbers(agent, policy.vf_features_extractor):
         network = view_of([policy.mlp_extractor.value_net, policy.value_net])
         quick = None if network is None else (lambda x: network(x)[:, 0])
     return AgentValue(agent, lambda tensors: policy.predict_values(tensors).squeeze(-1), quick)
@@ -76,7 +79,7 @@ def state_value(agent: Any) -> AgentValue:
 def greedy_value(agent: Any, net: Any) -> AgentValue:
     """max_a Q(s, a), of the Q-network given."""
     quick = None
-    if _sees_plain_numbers(agent) and isinstance(net.features_extractor, FlattenExtractor):
+    if _is_the_librarys(net.forward) and _sees_plain_numbers(agent, net.features_extractor):
         network = view_of([net.q_net])
         quick = None if network is None else (lambda x: network(x).max(axis=1))
     return AgentValue(agent, lambda tensors: net(tensors).max(dim=1).values, quick)
@@ -100,8 +103,8 @@ def value_at_mean_action(agent: Any, actor: Any, q: Callable[[Any, torch.Tensor]
 
 def quick_least_q(agent: Any, critic: Any, mean_action: list[Any]) -> Quick | None:
     """min_i Q_i(s, mu(s)) in numpy, for an actor that is this row of modules."""
-    extractors = (agent.policy.actor.features_extractor, critic.features_extractor)
-    if not _sees_plain_numbers(agent) or not all(isinstance(e, FlattenExtractor) for e in extractors):
+    parts = (agent.policy.actor, critic)
+    if not all(_is_the_librarys(p.forward) and _sees_plain_numbers(agent, p.features_extractor) for p in parts):
         return None
     actor, critics = view_of(mean_action), [view_of([network]) for network in critic.q_networks]
     if actor is None or any(network is None for network in critics):
@@ -125,6 +128,15 @@ def networks_of(agent: Any) -> Any:
     return policy
 
 
+def require_kept(agent: Any, policy: Any) -> None:
+    """Raise where the agent was given another policy than the one whose value is asked."""
+    if agent.policy is not policy:
+        raise ArgumentError(
+            f"`agent.policy` must be the one whose value this is, but this {type(agent).__name__} was given another "
+            "since. Bind the agent again: ewok.bind(agent)."
+        )
+
+
 def refuse(agent: Any, **options: bool) -> None:
     """Raise for what the agent has no value of."""
     for name, given in options.items():
@@ -135,7 +147,13 @@ def refuse(agent: Any, **options: bool) -> None:
             )
 
 
-def _sees_plain_numbers(agent: Any) -> bool:
+def _sees_plain_numbers(agent: Any, extractor: torch.nn.Module) -> bool:
     space = agent.observation_space
     on_cpu = torch.device(agent.device).type == "cpu"
-    return on_cpu and isinstance(space, gym.spaces.Box) and not is_image_space(space)
+    plain = isinstance(space, gym.spaces.Box) and not is_image_space(space)
+    return on_cpu and plain and type(extractor) is FlattenExtractor
+
+
+def _is_the_librarys(method: Any) -> bool:
+    """Whether no user's class took the method's place, for then the layers alone do not tell what it computes."""
+    return method.__func__.__module__.partition(".")[0] in ("stable_baselines3", "sb3_contrib")

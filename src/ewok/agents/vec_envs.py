@@ -39,7 +39,8 @@ def members(vec_env: VecEnv) -> Iterable[Member]:
         around.append(layer)
         layer = layer.venv
     looks = [_look_of(wrapper) for wrapper in reversed(around) if not isinstance(wrapper, _TRANSPARENT)]
-    scale = next((w.normalize_reward for w in around if isinstance(w, VecNormalize) and w.norm_reward), None)
+    scalers = [w.normalize_reward for w in reversed(around) if isinstance(w, VecNormalize) and w.norm_reward]
+    scale = _composed(scalers) if scalers else None
     observes = [_composed([look(i) for look in looks]) if looks else None for i in range(layer.num_envs)]
     return [Member(env, observes[i], scale, i, space) for i, env in enumerate(_inside(layer))]
 

@@ -1,0 +1,154 @@
+"""Stable-Baselines3's vectors: the value sees of a candidate exactly what the agent sees of it afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+
+import ewok
+from ewok.errors import WrapperError
+
+from .worlds import cartpole, needs
+
+torch = needs("torch", "sb3")
+sb3 = needs("stable_baselines3", "sb3")
+
+from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnvWrapper, VecNormalize
+
+torch.set_num_threads(1)
+
+
+def test_normalised_observations_and_rewards() -> None:
+    """The value sees normalised observations, and with a discount rewards are scaled as the critic's are."""
+    kernel = cartpole(num_samples=6, kappa=1.0, discount="agent")
+    venv = VecNormalize(DummyVecEnv([lambda: kernel]))
+    model = sb3.PPO("MlpPolicy", venv, n_steps=64, seed=0, device="cpu")
+    ewok.bind(model)
+    venv.obs_rms.mean, venv.obs_rms.var, venv.ret_rms.var = np.full(4, 0.3), np.full(4, 0.04), np.float64(16.0)
+    seen: list[Any] = []
+    critic = kernel._critic
+    asked = critic.value  # type: ignore[union-attr]
+    critic.value = lambda o: seen.append(o) or asked(o)  # type: ignore[union-attr,func-returns-value]
+    kernel.reset(seed=0)
+    observation, *_, info = kernel.step(0)
+    index = info["ewok"]["index"]
+    np.testing.assert_allclose(seen[0][index], venv.normalize_obs(observation), rtol=1e-6)
+    assert critic._scale(np.array([2.0])) == pytest.approx(0.5, rel=1e-6)  # type: ignore[union-attr,misc]
+
+
+def chosen_as_seen(kernel: ewok.WorstKernel) -> tuple[Any, Any]:
+    """What the value saw of the candidate that came out, and what came out."""
+    seen: list[Any] = []
+    critic: Any = kernel._critic
+    asked = critic.value
+    critic.value = lambda o: seen.append(o) or asked(o)  # type: ignore[func-returns-value]
+    kernel.reset(seed=0)
+    observation, *_, info = kernel.step(0)
+    return seen[0][info["ewok"]["index"]], observation
+
+
+def test_an_environment_named_by_its_kernel_is_seen_as_the_agent_sees_it() -> None:
+    """`ewok.bind(model, env)` leaves out what the model's own vector puts around `env`; the value must not."""
+    kernel = cartpole()
+    venv = VecNormalize(DummyVecEnv([lambda: gym.wrappers.TransformObservation(kernel, lambda o: 2 * o, None)]))
+    model = sb3.PPO("MlpPolicy", venv, n_steps=64, seed=0, device="cpu")
+    venv.obs_rms.mean, venv.obs_rms.var = np.full(4, 0.3), np.full(4, 0.04)
+    for env in (kernel, venv.venv):
+        ewok.bind(model, env)
+        seen, observation = chosen_as_seen(kernel)
+        np.testing.assert_allclose(seen, venv.normalize_obs(2 * observation), rtol=1e-5)
+    with pytest.raises(WrapperError, match="`env` must show observations as PPO sees them"):
+        ewok.bind(model, cartpole())
+    other = cartpole()
+    ewok.bind(model, VecNormalize(DummyVecEnv([lambda: other])))
+    ewok.bind(ewok.value_of(model), cartpole())
+
+
+def test_several_environments() -> None:
+    kernels = [cartpole() for _ in range(3)]
+    model = sb3.PPO(
+        "MlpPolicy", DummyVecEnv([lambda k=k: k for k in kernels]), n_steps=16, batch_size=16, seed=0, device="cpu"
+    )
+    ewok.bind(model)
+    assert all(kernel.bound for kernel in kernels)
+    model.learn(96)
+
+
+def test_images_have_channels_where_the_policy_wants_them() -> None:
+    """Candidates of an image simulator: transposed by the vector, scaled by the policy."""
+    env = ewok.WorstKernel(ImageWalk(), kappa=0.2)
+    model = sb3.PPO("CnnPolicy", env, n_steps=8, batch_size=8, seed=0, device="cpu")
+    ewok.bind(model)
+    model.learn(8)
+    seen, observation = chosen_as_seen(env)
+    np.testing.assert_array_equal(seen, observation.transpose(2, 0, 1))
+    ewok.bind(model, env)
+    images = np.stack([observation, observation // 2]).transpose(0, 3, 1, 2)
+    with torch.no_grad():
+        expected = model.policy.predict_values(torch.as_tensor(images))[:, 0].numpy()
+    np.testing.assert_allclose(ewok.value_of(model)(images), expected, atol=1e-6)
+
+
+class ImageWalk(gym.Env[Any, Any]):
+    """A white column on a black picture that walks left or right, by chance."""
+
+    observation_space = gym.spaces.Box(0, 255, (36, 36, 3), np.uint8)
+    action_space = gym.spaces.Discrete(2)
+    place = 18
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        super().reset(seed=seed)
+        self.place = 18
+        return self.picture(), {}
+
+    def picture(self) -> Any:
+        shown = np.zeros((36, 36, 3), np.uint8)
+        shown[:, self.place] = 255
+        return shown
+
+    def step(self, action: Any) -> Any:
+        self.place = int((self.place + self.np_random.choice([-1, 1]) + action) % 36)
+        return self.picture(), 1.0, False, False, {}
+
+
+class DictWalk(gym.ObservationWrapper[Any, Any, Any]):
+    """Observations as a dictionary, with a number of its own."""
+
+    def __init__(self, env: Any) -> None:
+        super().__init__(env)
+        self.observation_space = gym.spaces.Dict(
+            {"picture": env.observation_space, "column": gym.spaces.Discrete(36), "height": gym.spaces.Box(0, 1, (2,))}
+        )
+
+    def observation(self, observation: Any) -> Any:
+        column = int(observation[0, :, 0].argmax())
+        return {"picture": observation, "column": column, "height": np.full(2, column / 36, np.float32)}
+
+
+def test_dictionaries_of_images_numbers_and_one_hot_codes() -> None:
+    env = ewok.WorstKernel(DictWalk(ImageWalk()), kappa=0.2)
+    model = sb3.DQN("MultiInputPolicy", env, seed=0, device="cpu", learning_starts=4, buffer_size=20)
+    ewok.bind(model)
+    model.learn(8)
+    assert env._report["spread"] > 0.0
+
+
+def test_what_is_in_the_way_is_named() -> None:
+    class VecOdd(VecEnvWrapper):
+        def reset(self) -> Any:
+            return self.venv.reset()
+
+        def step_wait(self) -> Any:
+            return self.venv.step_wait()
+
+    with pytest.raises(WrapperError, match="`VecOdd` stands between"):
+        ewok.bind(sb3.PPO("MlpPolicy", VecOdd(DummyVecEnv([cartpole])), device="cpu"))
+    apart = SubprocVecEnv([cartpole], start_method="fork")
+    try:
+        with pytest.raises(WrapperError, match="SubprocWorstKernel"):
+            ewok.bind(sb3.PPO("MlpPolicy", apart, device="cpu"))
+    finally:
+        apart.close()

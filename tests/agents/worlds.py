@@ -1,0 +1,87 @@
+"""Worlds and agents that the tests of several libraries share."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import spaces
+
+import ewok
+from ewok.testing import Lottery
+
+from ..worst.exact import expected_kernel
+
+GOOD, BAD = 1.0, 0.0  # values of the two sides of the coin, in every library
+KAPPA, NUM_SAMPLES = 0.5, 3
+
+
+def cartpole(**options: Any) -> ewok.WorstKernel:
+    return ewok.WorstKernel(gym.make("ewok/NoisyCartPole-v1"), **({"kappa": 0.2} | options))
+
+
+def pendulum(**options: Any) -> ewok.WorstKernel:
+    env = ewok.ActionNoise(gym.make("Pendulum-v1"), std=0.2)
+    return ewok.WorstKernel(env, **({"kappa": 0.2} | options))
+
+
+class Throttled(gym.ActionWrapper[Any, Any, Any]):
+    """The same world under an action that is one number; what it says does not matter."""
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.action_space = spaces.Box(-1.0, 1.0, (1,), np.float32)
+
+    def action(self, action: Any) -> int:
+        return 0
+
+
+def coin(continuous: bool = False) -> ewok.WorstKernel:
+    """A fair coin that the agent sees as a one-hot code: [1, 0, 0] at first, then [0, 1, 0] or [0, 0, 1]."""
+    world: Any = Lottery([0.5, 0.5])
+    seen = gym.wrappers.FlattenObservation(Throttled(world) if continuous else world)
+    shown = gym.wrappers.DtypeObservation(seen, np.float32)
+    return ewok.WorstKernel(shown, num_samples=NUM_SAMPLES, kappa=KAPPA)
+
+
+def share_of_bad_sides(value: Any, env: ewok.WorstKernel, num_steps: int = 4000) -> float:
+    """How often the coin shows side 1, whose value is the lower, under its worst kernel."""
+    ewok.bind(value, env)
+    action = env.action_space.sample()
+    env.reset(seed=0)
+    return float(np.mean([env.step(action)[0][1] for _ in range(num_steps)]))
+
+
+def share_in_theory() -> float:
+    kernel = expected_kernel(np.array([0.5, 0.5]), np.array([BAD, GOOD]), NUM_SAMPLES, lambda drawn: KAPPA)
+    assert kernel[0] > 0.7  # the nominal coin is fair
+    return float(kernel[0])
+
+
+def batch(model: Any, num: int = 15, seed: int = 0) -> Any:
+    """Observations that are like nothing in particular."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(num, *model.observation_space.shape)).astype(np.float32)
+
+
+def assert_never_stale(model: Any, value: Any, expected: Callable[[Any], Any], updates: Sequence[Any]) -> None:
+    """After each update the value is what the library computes, and another than before."""
+    observations = batch(model)
+    before = value(observations)
+    for update in updates:
+        update()
+        now = value(observations)
+        np.testing.assert_allclose(now, expected(observations), atol=1e-5)
+        assert not np.array_equal(now, before), "the update moved nothing"
+        before = now
+
+
+def needs(package: str, extra: str) -> Any:
+    """The package, however much it warns about while it loads; skips, saying why, without it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pytest.importorskip(package, reason=f"needs {package}: pip install 'ewok[{extra}]'")
