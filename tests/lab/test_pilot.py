@@ -1,0 +1,126 @@
+"""A model in many episodes at once acts as it does in one, whatever it was trained behind."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("stable_baselines3", reason="needs the sb3 extra")
+
+from stable_baselines3 import PPO
+from stable_baselines3.common.vec_env import VecEnv, VecFrameStack, VecNormalize
+
+from ewok import worlds
+from ewok.errors import ArgumentError
+from ewok.lab.pilot import Pilot
+from ewok.lab.saved import load
+from tests.lab.models import CARTPOLE, Picture, returns_of, save_ppo, vector
+
+EPISODES, SEED = 5, 70
+PENDULUM = worlds.get("pendulum")
+
+
+def normalised(envs: VecEnv) -> VecNormalize:
+    """With statistics from elsewhere, so that it matters where it stands."""
+    wrapped = VecNormalize(envs, norm_reward=False)
+    wrapped.obs_rms.mean = np.linspace(-0.1, 0.1, wrapped.observation_space.shape[0])
+    wrapped.obs_rms.var = np.linspace(0.01, 0.5, wrapped.observation_space.shape[0])
+    wrapped.training = False
+    return wrapped
+
+
+def frames_above(envs: VecEnv) -> VecEnv:
+    return VecFrameStack(normalised(envs), 3)
+
+
+def frames_below(envs: VecEnv) -> VecEnv:
+    return normalised(VecFrameStack(envs, 3))
+
+
+@pytest.mark.parametrize(
+    "around", [lambda envs: envs, normalised, lambda e: VecFrameStack(e, 2), frames_above, frames_below]
+)
+@pytest.mark.parametrize("world", [CARTPOLE, PENDULUM], ids=["discrete", "continuous"])
+def test_episodes_together_are_those_of_the_librarys_own_loop(around: Any, world: worlds.World, tmp_path: Path) -> None:
+    envs = around(vector(EPISODES, world))
+    path = save_ppo(tmp_path, envs, seed=3)
+    normaliser = envs
+    while normaliser is not None and not isinstance(normaliser, VecNormalize):
+        normaliser = getattr(normaliser, "venv", None)
+    if normaliser is not None:
+        normaliser.save(str(tmp_path / "norm.pkl"))
+    model = load(path, vecnormalize=None if normaliser is None else tmp_path / "norm.pkl")
+    ours = Pilot(model, world).run([{}, {}], EPISODES, seed=SEED).returns
+    np.testing.assert_allclose(ours[0], returns_of(model.agent, envs, SEED), rtol=1e-5)
+    np.testing.assert_allclose(ours[0], ours[1], rtol=1e-6)  # not to the bit: matrix products are cut into blocks
+
+
+def test_images_are_turned_as_in_training(tmp_path: Path) -> None:
+    gallery = worlds.World(name="gallery", build=Picture, parameters=[], settle=lambda env, values: None)
+    model = PPO("CnnPolicy", vector(1, gallery), seed=0, n_steps=8, batch_size=4, device="cpu")
+    model.save(tmp_path / "model")
+    assert model.observation_space.shape == (1, 36, 36)
+    pilot = Pilot(load(tmp_path / "model.zip"), gallery)
+    assert pilot.run([{}], 4, seed=0).returns.shape == (1, 4)
+    pilot.require_critic()
+    assert pilot.values(np.zeros((5, 36, 36, 1), np.uint8)).shape == (5,)
+
+
+@pytest.fixture(scope="module")
+def recurrent(tmp_path_factory: Any) -> Any:
+    contrib = pytest.importorskip("sb3_contrib")
+    folder = tmp_path_factory.mktemp("recurrent")
+    options = {"lstm_hidden_size": 8, "net_arch": [8]}
+    model = contrib.RecurrentPPO("MlpLstmPolicy", vector(), seed=0, n_steps=8, batch_size=8, policy_kwargs=options)
+    model.save(folder / "model")
+    return load(folder / "model.zip")
+
+
+def test_a_recurrent_model_remembers_each_episode(recurrent: Any) -> None:
+    pilot = Pilot(recurrent, CARTPOLE)
+    assert pilot.remembers
+    ours = pilot.run([{}], EPISODES, seed=SEED).returns[0]
+    np.testing.assert_allclose(ours, returns_of(recurrent.agent, vector(EPISODES), SEED), rtol=1e-5)
+    again = pilot.run([{}], EPISODES, seed=SEED).returns[0]
+    np.testing.assert_array_equal(ours, again)
+
+
+def test_a_recurrent_critic_judges_what_comes_next_by_what_it_has_seen(recurrent: Any) -> None:
+    import torch
+
+    pilot, policy = Pilot(recurrent, CARTPOLE), recurrent.agent.policy
+    rng = np.random.default_rng(0)
+    seen = rng.normal(size=(6, 2, 4)).astype(np.float32)  # six steps of two episodes
+    for step in seen:
+        pilot(step)
+    rows = np.array([1, 0, 1])
+    following = rng.normal(size=(3, 4)).astype(np.float32)
+    pilot.look_from(rows)
+    ours = pilot.values(following)
+    for value, row, last in zip(ours, rows, following, strict=True):
+        history = torch.as_tensor(np.concatenate([seen[:, row], last[None]]))
+        zeros = torch.zeros(1, 1, 8)
+        starts = torch.tensor([1.0] + [0.0] * 6)
+        with torch.no_grad():
+            whole = policy.predict_values(history, (zeros, zeros), starts)
+        assert value == pytest.approx(float(whole[-1]), abs=1e-5)
+
+
+def test_values_of_stacked_frames_have_the_next_one_as_the_newest(tmp_path: Path) -> None:
+    envs = VecFrameStack(vector(2), 3)
+    pilot = Pilot(load(save_ppo(tmp_path, envs)), CARTPOLE)
+    seen = np.random.default_rng(0).normal(size=(4, 2, 4)).astype(np.float32)
+    for step in seen[:3]:
+        pilot(step)
+    pilot.look_from(np.array([0, 1]))
+    stacked = np.concatenate([seen[1], seen[2], seen[3]], axis=1)
+    direct = pilot.model.agent.policy.predict_values(pilot.model.agent.policy.obs_to_tensor(stacked)[0])
+    np.testing.assert_allclose(pilot.values(seen[3]), direct.detach().numpy()[:, 0], rtol=1e-5)
+
+
+def test_a_model_of_another_world_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ArgumentError, match=r"must be a model of the world pendulum, .*Box.*Box"):
+        Pilot(load(save_ppo(tmp_path)), PENDULUM)
