@@ -1,0 +1,171 @@
+"""The figures of a study, from its results alone: the same results make the same files, byte for byte.
+
+Files hold what a paper needs: all panels side by side with a legend. Pages have the panels one by one, so that they
+fit a phone.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from ewok.lab.drawing import draw_improvements, draw_panel, draw_zero, share_heights, style
+from ewok.lab.findings import Findings, findings_of, tones_of
+from ewok.lab.palette import Tone
+from ewok.lab.panel import Panel
+from ewok.lab.scores import AREA, WORST, Comparison
+from ewok.lab.store import Results
+
+FORMATS = ("svg", "png", "pdf")
+_WIDTH, _HEIGHT = 3.3, 2.55  # inches, of a panel
+_MOST_COLUMNS = 3
+# What files say of themselves: nothing that changes from day to day.
+_METADATA: Mapping[str, dict[str, Any]] = {
+    "svg": {"Date": None, "Creator": "ewok"},
+    "png": {"Software": "ewok"},
+    "pdf": {"CreationDate": None, "Creator": "ewok", "Producer": "ewok"},
+}
+
+Tones = Mapping[str, Tone]
+Make = Callable[[], Figure]
+
+
+def draw_figures(results: Results, out: Path | str) -> tuple[Path, ...]:
+    """Every figure of a study as SVG, PNG and PDF into the folder `out`; returns the files."""
+    found = findings_of(results)
+    return save_figures(found, tones_of((found,)), Path(out))
+
+
+def save_figures(found: Findings, tones: Tones, out: Path, prefix: str = "") -> tuple[Path, ...]:
+    """Likewise, of results that were worked out."""
+    out.mkdir(parents=True, exist_ok=True)
+    files = []
+    for name, make in figures_of(found, tones):
+        for kind, data in images(make, prefix + name).items():
+            files.append(out / f"{prefix}{name}.{kind}")
+            files[-1].write_bytes(data)
+    return tuple(files)
+
+
+def figures_of(found: Findings, tones: Tones) -> Iterator[tuple[str, Make]]:
+    """Names of a study's figures, and what makes each."""
+    yield "robustness", lambda: row(found.panels, tones)
+    differences = found.differences(found.panels)
+    if differences:
+        yield "difference", lambda: row(differences, tones, zero=True)
+    if found.comparisons:
+        yield "improvement", lambda: improvements(found.comparisons, tones, legend=True)
+    for ablated in found.ablated:
+        name, labels, panels = ablated.name, ablated.labels, ablated.panels
+        yield name, lambda panels=panels, labels=labels: row(panels, tones, labels)  # type: ignore[misc]
+        less = found.differences(panels)
+        if less:
+            yield f"{name}-difference", lambda less=less, labels=labels: row(less, tones, labels, zero=True)  # type: ignore[misc]
+    if found.learning is not None:
+        learning = found.learning
+        yield "learning", lambda: row([learning], tones, apart=True)
+    if found.diagnostics:
+        yield "diagnostics", lambda: row(found.diagnostics, tones, apart=True)
+
+
+def images(make: Make, salt: str) -> dict[str, bytes]:
+    """A figure in every format. The salt keeps the ids of its parts apart from those of other figures on one page."""
+    found = {}
+    with style(**{"svg.hashsalt": salt}):
+        figure = make()
+        figure.draw_without_rendering()
+        figure.set_layout_engine("none")  # it is laid out now, once for all formats
+        for kind in FORMATS:
+            buffer = io.BytesIO()
+            figure.savefig(buffer, format=kind, metadata=_METADATA[kind])
+            found[kind] = buffer.getvalue()
+    return found
+
+
+def row(
+    panels: Sequence[Panel],
+    tones: Tones,
+    labels: Mapping[str, str] | None = None,
+    *,
+    zero: bool = False,
+    apart: bool = False,
+) -> Figure:
+    """Panels side by side, with one legend.
+
+    Args:
+        panels: what to draw, one of them or more.
+        tones: of the methods.
+        labels: what the legend calls them, where that is not their name.
+        zero: mark the height at which a method is as good as the baseline.
+        apart: panels are not of one quantity: each has its own heights and its own label.
+    """
+    columns = 2 if len(panels) == 4 else min(len(panels), _MOST_COLUMNS)
+    rows = -(-len(panels) // columns)
+    figure, all_axes = _figure(columns, rows, len(panels), _WIDTH * columns, _HEIGHT * rows + 0.35)
+    for index, (axes, panel) in enumerate(zip(all_axes, panels, strict=True)):
+        draw_panel(axes, panel, tones, labels)
+        if zero:
+            draw_zero(axes)
+        if apart or index % columns == 0:
+            axes.set_ylabel(panel.height)
+    if not apart:
+        share_heights(all_axes, panels, zero=zero)
+    _legend(figure, all_axes)
+    return figure
+
+
+def single(panel: Panel, tones: Tones, *, zero: bool = False, together: Sequence[Panel] = ()) -> Figure:
+    """One panel without a legend, its heights those of all that it stands together with."""
+    figure, [axes] = _figure(1, 1, 1, 4.1, 2.9)
+    draw_panel(axes, panel, tones)
+    if zero:
+        draw_zero(axes)
+    if together:
+        share_heights([axes], together, zero=zero)
+    axes.set_ylabel(panel.height)
+    return figure
+
+
+def improvements(comparisons: Sequence[Comparison], tones: Tones, *, legend: bool = False) -> Figure:
+    """How probably a seed of each method beats one of the baseline: over the range, and at the worst."""
+    kinds = [kind for kind in (AREA, WORST) if any(one.score.kind == kind for one in comparisons)]
+    parts = [[one for one in comparisons if one.score.kind == kind] for kind in kinds]
+    most = max(len({(one.score.label, one.method) for one in part}) for part in parts)
+    figure, all_axes = _figure(len(parts), 1, len(parts), 4.1 * len(parts), 0.7 + 0.24 * most + 0.35 * legend)
+    for axes, kind, part in zip(all_axes, kinds, parts, strict=True):
+        draw_improvements(axes, part, tones)
+        axes.set_title(kind, fontsize=9.0, loc="left")
+        axes.set_xlabel("probability of improvement")
+    if legend:
+        names = list(dict.fromkeys(one.method for one in comparisons))
+        handles = [_handle(tones[name]) for name in names]
+        figure.legend(handles, names, loc="outside upper left", ncols=_MOST_COLUMNS * 2)
+    return figure
+
+
+def _figure(columns: int, rows: int, num: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure, [figure.add_subplot(rows, columns, index + 1) for index in range(num)]
+
+
+def _legend(figure: Figure, all_axes: Sequence[Axes]) -> None:
+    """Every method that any panel has, once, in the order they come."""
+    found: dict[str, Any] = {}
+    for axes in all_axes:
+        for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    figure.legend(
+        list(found.values()), list(found), loc="outside upper left", ncols=min(len(found), 2 + 2 * len(all_axes))
+    )
+
+
+def _handle(tone: Tone) -> Any:
+    return Line2D([], [], color=tone.light, marker=tone.marker)

@@ -1,0 +1,167 @@
+"""What a study's folder comes to: all that figures and pages show, worked out once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import final
+
+from ewok.errors import EwokError
+from ewok.lab.bootstrap import LEAST_SEEDS, Bootstrap
+from ewok.lab.learning import diagnostic_panels, learning_panel
+from ewok.lab.palette import Tone, tones
+from ewok.lab.panel import Panel
+from ewok.lab.robustness import LeftOut, robustness_panels, sound
+from ewok.lab.roles import Ablation, Roles, roles_of
+from ewok.lab.scores import Comparison, Score, comparisons, robust_scores
+from ewok.lab.store import Finished, Results
+
+
+class NothingToReportError(EwokError):
+    """A study's folder has no finished trial."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Ablated:
+    """A sweep: its methods over every parameter, and how each is named in its legend."""
+
+    ablation: Ablation
+    labels: Mapping[str, str]
+    panels: tuple[Panel, ...]
+
+    @property
+    def name(self) -> str:
+        """Of its figures."""
+        return f"ablation-{self.ablation.base}-{self.ablation.setting}"
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """A study, worked out.
+
+    Attributes:
+        results: what it was worked out from.
+        roles: of its methods.
+        trials: by method, those whose returns are numbers.
+        left_out: the others.
+        panels: return against each parameter, the main methods.
+        ablated: the same for each sweep, the baseline beside its methods.
+        scores: of the main methods.
+        comparisons: of the main methods with the baseline.
+        learning: returns while training; None where no episode ended.
+        diagnostics: of the worst kernels.
+        bootstrap: what intervals were drawn with.
+    """
+
+    results: Results
+    roles: Roles
+    trials: Mapping[str, tuple[Finished, ...]]
+    left_out: tuple[LeftOut, ...]
+    panels: tuple[Panel, ...]
+    ablated: tuple[Ablated, ...]
+    scores: tuple[Score, ...]
+    comparisons: tuple[Comparison, ...]
+    learning: Panel | None
+    diagnostics: tuple[Panel, ...]
+    bootstrap: Bootstrap
+
+    @property
+    def name(self) -> str:
+        return str(self.results.study.get("name") or self.results.folder.name)
+
+    @property
+    def title(self) -> str:
+        return str(self.results.study.get("title") or self.name)
+
+    @property
+    def baseline(self) -> str | None:
+        """The shown name of the baseline."""
+        return None if self.roles.baseline is None else self.roles.names[self.roles.baseline]
+
+    @property
+    def main(self) -> tuple[str, ...]:
+        """Shown names of the main methods."""
+        return tuple(dict.fromkeys(self.roles.names[name] for name in self.roles.main))
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """Shown names of the main methods but the baseline."""
+        return tuple(name for name in self.main if name != self.baseline)
+
+    @property
+    def few(self) -> tuple[str, ...]:
+        """Shown names of the methods with too few seeds for an interval."""
+        counts = {self.roles.names[name]: len(self.trials[name]) for name in self.roles.names}
+        return tuple(name for name, count in counts.items() if 0 < count < LEAST_SEEDS)
+
+    def differences(self, panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
+        """These panels, as differences to the baseline; none without one."""
+        if self.baseline is None:
+            return ()
+        less = (panel.less(self.baseline, self.bootstrap) for panel in panels)
+        return tuple(panel for panel in less if panel.lines)
+
+
+def findings_of(results: Results, bootstrap: Bootstrap | None = None) -> Findings:
+    """Work out a folder."""
+    bootstrap = bootstrap or Bootstrap()
+    trials, left_out = sound(results)
+    if not any(trials.values()):
+        raise NothingToReportError(_nothing(results, len(left_out)))
+    roles = roles_of(results, {name for name, own in trials.items() if own})
+    panels = robustness_panels(trials, results.world, roles, bootstrap)
+    main = tuple(dict.fromkeys(roles.names[name] for name in roles.main))
+    shown = tuple(panel.only(main) for panel in panels)
+    scores = robust_scores(shown, bootstrap)
+    compared: tuple[Comparison, ...] = ()
+    if roles.baseline is not None:
+        baseline = roles.names[roles.baseline]
+        compared = comparisons(scores, [name for name in main if name != baseline], baseline, bootstrap)
+    return Findings(
+        results=results,
+        roles=roles,
+        trials=trials,
+        left_out=left_out,
+        panels=shown,
+        ablated=tuple(_ablated(ablation, roles, panels) for ablation in roles.ablations),
+        scores=scores,
+        comparisons=compared,
+        learning=learning_panel(trials, roles, bootstrap),
+        diagnostics=diagnostic_panels(trials, roles, bootstrap),
+        bootstrap=bootstrap,
+    )
+
+
+def tones_of(studies: tuple[Findings, ...]) -> Mapping[str, Tone]:
+    """One tone for each method's name, over all studies of a report."""
+    baselines = [one.baseline for one in studies if one.baseline is not None]
+    main = [name for one in studies for name in one.compared]
+    sweeps = [list(one.labels) for each in studies for one in each.ablated]
+    return tones(baselines, list(dict.fromkeys(main)), sweeps)
+
+
+def _ablated(ablation: Ablation, roles: Roles, panels: tuple[Panel, ...]) -> Ablated:
+    labels = {} if roles.baseline is None else {roles.names[roles.baseline]: roles.names[roles.baseline]}
+    values = zip(ablation.members, ablation.values, strict=True)
+    labels |= {roles.names[name]: f"{ablation.setting} = {_short(value)}" for name, value in values}
+    return Ablated(ablation, labels, tuple(panel.only(list(labels)) for panel in panels))
+
+
+def _short(value: object) -> str:
+    return f"{value:g}" if isinstance(value, int | float) else str(value)
+
+
+def _nothing(results: Results, left_out: int) -> str:
+    folder = str(results.folder)
+    if left_out:
+        return (
+            f"{folder} has {left_out} finished trials, but all have returns that are not numbers. Look at its returns."
+        )
+    told = (
+        f"{folder} has no finished trial to report: {len(results.missing)} are to be run, {len(results.failed)} failed."
+    )
+    if results.failed:
+        return f"{told} The first failed with {results.failed[0].error!r}; its traceback is in {folder}/failed."
+    return f"{told} Run them: ewok run STUDY.toml --out {folder}."

@@ -1,0 +1,110 @@
+"""Who is who among the methods of a study: the baseline, those compared with it, and those of a sweep."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from typing import Any, final
+
+from ewok.lab.store import Results
+
+
+@final
+@dataclass(frozen=True)
+class Ablation:
+    """One setting of a method, moved.
+
+    Attributes:
+        setting: which.
+        base: the method it is a setting of.
+        members: methods in the order of their values, the base among them where its own value is known.
+        values: theirs.
+    """
+
+    setting: str
+    base: str
+    members: tuple[str, ...]
+    values: tuple[Any, ...]
+
+
+@final
+@dataclass(frozen=True)
+class Roles:
+    """The methods of a study that have trials to show.
+
+    Attributes:
+        baseline: what the others are compared with; None where there is none.
+        main: the methods of the study's own table, the baseline among them, in the order of the file.
+        ablations: one for each sweep.
+        specialists: methods that were randomized over some parameters alone: which. As in the paper they are shown
+            for these parameters only.
+        names: by which each method is shown. Specialists for one parameter each, `randomized-gravity` and so on,
+            have one name and one colour between them.
+    """
+
+    baseline: str | None
+    main: tuple[str, ...]
+    ablations: tuple[Ablation, ...]
+    specialists: Mapping[str, frozenset[str]]
+    names: Mapping[str, str]
+
+    def shown(self, parameter: str) -> tuple[str, ...]:
+        """Those of the main methods that belong into this parameter's panel."""
+        return tuple(name for name in self.main if parameter in self.specialists.get(name, {parameter}))
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """The main methods but the baseline."""
+        return tuple(name for name in self.main if name != self.baseline)
+
+
+def roles_of(results: Results, having: Collection[str]) -> Roles:
+    """From what the study says of its methods, of those that have trials to show."""
+    present = [name for name in results.methods if name in having]
+    settings = {name: settings_of(results, name) for name in present}
+    ablations = _ablations(results, settings)
+    swept = {name for one in ablations for name in one.members if name != one.base}
+    main = tuple(name for name in present if name not in swept)
+    kinds = {name: settings[name].get("kind") or name for name in main}
+    baseline = next((name for name in main if kinds[name] == "baseline"), None)
+    parameters = {name: settings[name].get("parameters") for name in main if kinds[name] == "randomized"}
+    specialists = {name: frozenset(moved) for name, moved in parameters.items() if isinstance(moved, list | tuple)}
+    names = {name: _shown_name(name, specialists.get(name, frozenset())) for name in present}
+    return Roles(baseline, main, ablations, specialists, names)
+
+
+def settings_of(results: Results, method: str) -> Mapping[str, Any]:
+    """A method's settings: as its trials were run with them, or else as the file has them."""
+    for trial in results.of(method):
+        told = trial.meaning.get("method")
+        if isinstance(told, Mapping):
+            return told
+    given = results.study.get("methods", {})
+    told = given.get(method) if isinstance(given, Mapping) else None
+    return told if isinstance(told, Mapping) else {}
+
+
+def _ablations(results: Results, settings: Mapping[str, Mapping[str, Any]]) -> tuple[Ablation, ...]:
+    """A sweep's methods are named after base, setting and value: ewok-kappa-0.05."""
+    sweeps = results.study.get("sweeps", {})
+    found = []
+    for sweep in sweeps.values() if isinstance(sweeps, Mapping) else ():
+        base = sweep["base"]
+        for setting in (name for name, values in sweep.items() if name != "seeds" and isinstance(values, list)):
+            made = [name for name in settings if name.startswith(f"{base}-{setting}-")]
+            members = [name for name in (base, *made) if settings.get(name, {}).get(setting) is not None]
+            members.sort(key=lambda name: _order(settings[name][setting]))
+            if made and members:
+                values = tuple(settings[name][setting] for name in members)
+                found.append(Ablation(setting, base, tuple(members), values))
+    return tuple(found)
+
+
+def _shown_name(method: str, parameters: frozenset[str]) -> str:
+    ends = [parameter for parameter in parameters if len(parameters) == 1 and method.endswith(f"-{parameter}")]
+    return method.removesuffix(f"-{ends[0]}") if ends else method
+
+
+def _order(value: Any) -> tuple[bool, float, str]:
+    number = isinstance(value, int | float)
+    return not number, float(value) if number else 0.0, str(value)
