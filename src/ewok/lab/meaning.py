@@ -1,0 +1,137 @@
+"""What a study's tables come to: the methods there are, the agent's numbers, the values that are tested.
+
+All of it is plain data, since it decides what a trial is, and is written down with it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+from ewok import worlds
+from ewok.agents import recipes
+from ewok.lab.study import KINDS, Agent, Method, Study, Sweep, seeds_of
+from ewok.worlds import World
+
+Plain = dict[str, Any]
+
+
+@final
+@dataclass(frozen=True)
+class Settled:
+    """One method, with all its settings.
+
+    Attributes:
+        name: in the report.
+        kind: "baseline", "ewok", "randomized" or "module:object".
+        settings: all that its kind looks at.
+        seeds: of its trials.
+    """
+
+    name: str
+    kind: str
+    settings: Plain
+    seeds: tuple[int, ...]
+
+    @property
+    def plain(self) -> Plain:
+        """As a trial's meaning has it."""
+        return {"kind": self.kind, **self.settings}
+
+
+def settled(study: Study) -> dict[str, Settled]:
+    """All methods by name: those of the file, one for each parameter where it says so, and those of sweeps."""
+    world = worlds.get(study.world)
+    found: dict[str, Settled] = {}
+    for name, method in study.methods.items():
+        seeds = tuple(seeds_of(study.seeds if method.seeds is None else method.seeds))
+        if method.parameters == "each":
+            each = {f"{name}-{p}": method.model_copy(update={"parameters": [p]}) for p in world.perturbations}
+        else:
+            each = {name: method}
+        for own, one in each.items():
+            kind = method.kind or name
+            found[own] = Settled(own, kind, settings_of(kind, one, world), seeds)
+    for sweep in study.sweeps.values():
+        found |= {one.name: one for one in swept(study, sweep, found[sweep.base])}
+    return found
+
+
+def swept(study: Study, sweep: Sweep, base: Settled) -> list[Settled]:
+    """The methods of a sweep, but for the value that is the base's own."""
+    methods = []
+    ((name, values),) = sweep.moved.items()
+    seeds = base.seeds if sweep.seeds is None else tuple(seeds_of(sweep.seeds))
+    for value in values:
+        settings = {**base.settings, name: _plain_value(name, value)}
+        for rival in {"kappa": ("radius",), "radius": ("kappa",)}.get(name, ()):
+            settings.pop(rival, None)
+        text = value if isinstance(value, str) else f"{value:g}"
+        if settings != base.settings:
+            methods.append(Settled(f"{base.name}-{name}-{text}", base.kind, settings, seeds))
+    return methods
+
+
+def settings_of(kind: str, method: Method, world: World) -> Plain:
+    """What this kind of method looks at, and nothing else."""
+    if kind == "ewok":
+        temper = {"radius": method.radius} if method.kappa is None else {"kappa": method.kappa}
+        scoring = {name: _plain_value(name, getattr(method, name)) for name in ("discount", "terminal_value")}
+        return {"num_samples": method.num_samples, **temper, **scoring, "soft": method.soft, "target": method.target}
+    if kind == "randomized":
+        parameters = list(world.perturbations) if method.parameters is None else list(method.parameters)
+        return {"parameters": parameters, "distribution": method.distribution}
+    return {} if kind in KINDS else {"options": method.options}
+
+
+def agent_meaning(agent: Agent) -> Plain:
+    """The agent's class and all its numbers, and for how many steps it learns."""
+    if agent.recipe is None:
+        plain: Plain = {"agent": agent.agent, "settings": agent.settings, "networks": agent.networks}
+        return {**plain, "policy": agent.policy, "exploration_std": None, "num_steps": agent.num_steps}
+    recipe = recipes.get(agent.recipe)
+    exploration = None if recipe.exploration_std is None else recipe.exploration_std.value
+    return {
+        "agent": agent.agent or recipe.agent,
+        "settings": {name: number.value for name, number in recipe.settings.items()} | agent.settings,
+        "networks": {name: number.value for name, number in recipe.networks.items()} | agent.networks,
+        "policy": agent.policy,
+        "exploration_std": exploration,
+        "num_steps": agent.num_steps or recipe.num_steps.value,
+    }
+
+
+def grids(study: Study) -> dict[str, list[float]]:
+    """The values that every parameter is tested at, rising; the nominal one is always among them."""
+    world = worlds.get(study.world)
+    wanted = study.perturbations or dict.fromkeys(world.perturbations, "grid")
+    found = {}
+    for name, values in wanted.items():
+        parameter = world.perturbation(name)
+        tested = parameter.grid if isinstance(values, str) else (*values, parameter.nominal)
+        found[name] = sorted({parameter.checked(value) for value in tested})
+    return found
+
+
+def world_as_plain(study: Study) -> Plain:
+    """The world as `study.json` tells it."""
+    world = worlds.get(study.world)
+    parameters = {}
+    for name, grid in grids(study).items():
+        parameter = world.perturbation(name)
+        own = study.perturbations.get(name, "grid") == "grid"
+        parameters[name] = {
+            "unit": parameter.unit,
+            "nominal": parameter.nominal,
+            "grid": grid,
+            "scale": "log" if parameter.log else "linear",
+            "label": name.replace("_", " "),
+            "low": parameter.low if own else grid[0],
+            "high": parameter.high if own else grid[-1],
+        }
+    return {"name": study.world, "summary": world.summary, "parameters": parameters}
+
+
+def _plain_value(name: str, value: Any) -> Any:
+    """As `WorstKernel` has it."""
+    return None if name == "terminal_value" and value == "critic" else value

@@ -1,0 +1,145 @@
+"""From a file to a study: every mistake in it at once, each with its place and the nearest name that is known."""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, final
+
+from pydantic import BaseModel, ValidationError
+
+from ewok.errors import ArgumentError, EwokError
+from ewok.lab.mistakes import mistakes_of
+from ewok.lab.study import Agent, Method, Study, Sweep, first
+
+_TABLES: dict[tuple[str, ...], type[BaseModel]] = {
+    (): Study,
+    ("agent",): Agent,
+    ("methods", "*"): Method,
+    ("sweeps", "*"): Sweep,
+}
+_WORDS = {"missing": "is missing", "extra_forbidden": "is not known here"}
+
+
+@final
+class StudyError(EwokError, ValueError):
+    """A study's file has mistakes.
+
+    Attributes:
+        mistakes: where in the file, and what is wrong.
+    """
+
+    def __init__(self, source: str, mistakes: Mapping[str, str]) -> None:
+        self.mistakes = dict(mistakes)
+        number = "a mistake" if len(mistakes) == 1 else f"{len(mistakes)} mistakes"
+        lines = [f"  {place}: {told}" if place else f"  {told}" for place, told in mistakes.items()]
+        super().__init__("\n".join([f"{source} has {number}:", *lines]))
+
+
+def read_file(path: Path | str, changes: Sequence[str] = (), num_seeds: int | None = None) -> tuple[Study, str]:
+    """The study of a file, and the file's text.
+
+    Args:
+        path: of a TOML file.
+        changes: "path=value" each, the value as TOML has it, or plain text.
+        num_seeds: only the first so many of the seeds.
+    """
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+        raw = tomllib.loads(text)
+    except UnicodeDecodeError as error:
+        raise StudyError(str(path), {"": f"it must be a TOML file, but it is no text: {error.reason}"}) from error
+    except tomllib.TOMLDecodeError as error:
+        raise StudyError(str(path), {"": f"it must be a TOML file: {error}"}) from error
+    for change in changes:
+        _apply(raw, change)
+    return with_seeds(read_plain(raw, str(path)), num_seeds), text
+
+
+def read_plain(raw: Mapping[str, Any], source: str = "the study") -> Study:
+    """The study that plain data says."""
+    try:
+        study, mistakes = Study.model_validate(raw), {}
+    except ValidationError as error:
+        study, mistakes = None, _told(error)
+    for place, told in mistakes_of(raw).items():
+        if not any(known == place or known.startswith(f"{place}.") for known in mistakes):
+            mistakes[place] = told
+    if study is None or mistakes:
+        raise StudyError(source, mistakes)
+    return study
+
+
+def with_seeds(study: Study, num: int | None) -> Study:
+    """The study with the first `num` of its seeds, and of those that methods and sweeps have."""
+    if num is None:
+        return study
+
+    def fewer(table: Any) -> Any:
+        return table if table.seeds is None else table.model_copy(update={"seeds": list(first(table.seeds, num))})
+
+    methods = {name: fewer(method) for name, method in study.methods.items()}
+    sweeps = {name: fewer(sweep) for name, sweep in study.sweeps.items()}
+    seeds = num if isinstance(study.seeds, int) else list(first(study.seeds, num))
+    return study.model_copy(update={"seeds": seeds, "methods": methods, "sweeps": sweeps})
+
+
+def _apply(raw: dict[str, Any], change: str) -> None:
+    """Set one value, as `--set path=value` says."""
+    place, equals, value = change.partition("=")
+    keys = place.strip().split(".")
+    if not equals or not all(keys):
+        raise ArgumentError(
+            f"`--set` must be path=value, but it is {change!r}. Try --set agent.num_steps=1000, or --set episodes=10."
+        )
+    table: Any = raw
+    for key in keys[:-1]:
+        table = table.setdefault(key, {})
+        if not isinstance(table, dict):
+            raise ArgumentError(f"`--set` must lead to a value, but in {change!r} {key!r} is one already: {table!r}.")
+    table[keys[-1]] = _value(value.strip())
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _told(error: ValidationError) -> dict[str, str]:
+    """Place and mistake. Of a value that could be of several kinds, what each of them misses is one mistake."""
+    told: dict[str, str] = {}
+    for one in error.errors():
+        place = [str(part) for part in one["loc"] if _is_place(part)]
+        name = ".".join(place)
+        words = _WORDS.get(one["type"], one["msg"].removeprefix("Value error, "))
+        if one["type"] == "extra_forbidden":
+            words += _nearest(place)
+        elif one["type"] not in ("missing", "value_error"):
+            words = f"{words[:1].lower()}{words[1:]}, but it is {one['input']!r}"
+        told[name] = f"{told[name]}; or {words}" if name in told and words not in told[name] else words
+    return told
+
+
+def _is_place(part: int | str) -> bool:
+    """Whether it is a key of the file, and not pydantic's name for one of the kinds that a value could be of."""
+    if isinstance(part, int):
+        return True
+    return part not in ("int", "float", "str") and not any(sign in part for sign in "[(")
+
+
+def _nearest(place: Sequence[str]) -> str:
+    table = next((t for pattern, t in _TABLES.items() if _fits(place[:-1], pattern)), None)
+    if table is None:
+        return ""
+    names: Iterable[str] = table.model_fields
+    near = difflib.get_close_matches(place[-1], names, n=1)
+    return f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(names)}"
+
+
+def _fits(place: Sequence[str], pattern: tuple[str, ...]) -> bool:
+    return len(place) == len(pattern) and all(want in ("*", has) for has, want in zip(place, pattern, strict=True))

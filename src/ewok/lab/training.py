@@ -1,0 +1,104 @@
+"""Training one agent in one method's world, by the meaning of its trial."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+from ewok import worlds
+from ewok.agents.recipes import agent_class
+from ewok.errors import ArgumentError, require
+from ewok.lab.record import Recorder, Tell
+from ewok.value import value_of
+from ewok.worlds import DomainRandomization
+from ewok.worst.bind import bind
+from ewok.worst.kernel import WorstKernel
+
+Plain = Mapping[str, Any]
+_OWN_STREAM = 1  # of a method's generator, beside the agent's
+
+
+def training_world(meaning: Plain) -> gym.Env[Any, Any]:
+    """The environment that a trial's method makes of the nominal one."""
+    world, method = worlds.get(meaning["world"]), dict(meaning["method"])
+    env, kind = world.make(), method.pop("kind")
+    if kind == "baseline":
+        return env
+    if kind == "ewok":
+        kept = {name: value for name, value in method.items() if name not in ("soft", "target")}
+        return WorstKernel(env, **kept)
+    if kind == "randomized":
+        return DomainRandomization(env, world, method["parameters"], method["distribution"])
+    generator = np.random.default_rng([_OWN_STREAM, meaning["seed"]])
+    made = agent_class(kind)(env, world, generator, **method["options"])
+    require(isinstance(made, gym.Env), "kind", f"a function that returns an environment, as {kind}", made, "Return it.")
+    return made  # type: ignore[no-any-return]
+
+
+def make_agent(meaning: Plain, env: gym.Env[Any, Any]) -> Any:
+    """The agent, on `env`."""
+    told, seed = meaning["agent"], meaning["seed"]
+    made: Any = agent_class(told["agent"])
+    if not inspect.isclass(made):
+        return made(env, seed)
+    settings = dict(told["settings"])
+    if told["networks"]:
+        settings["policy_kwargs"] = dict(told["networks"])
+    if told["exploration_std"] is not None:
+        size: Any = env.action_space.shape
+        noise = agent_class("stable_baselines3.common.noise:NormalActionNoise")
+        settings["action_noise"] = noise(np.zeros(size), np.full(size, told["exploration_std"]))
+    return made(told["policy"], env, seed=seed, **settings)
+
+
+def train(meaning: Plain, logs: Path | None = None, tell: Tell | None = None) -> tuple[Any, Recorder]:
+    """The agent after its training, and what was recorded of it.
+
+    Args:
+        meaning: of the trial.
+        logs: a folder for TensorBoard's files.
+        tell: called now and then with the steps so far and the mean return of recent episodes.
+    """
+    num_steps = int(meaning["agent"]["num_steps"])
+    env = Recorder(training_world(meaning), num_steps, tell)
+    try:
+        agent = make_agent(meaning, env)
+        if not hasattr(agent, "learn"):
+            path = meaning["agent"]["agent"]
+            raise ArgumentError(f"`agent` must make something that has `learn(num_steps)`, but {path} does not.")
+        options = {name: meaning["method"].get(name, False) for name in ("soft", "target")}
+        callback = _bound(agent, env, {name: True for name, given in options.items() if given})
+        keep_log(agent, logs)
+        env.start()
+        agent.learn(num_steps, **({} if callback is None else {"callback": callback}))
+    finally:
+        env.close()
+    return agent, env
+
+
+def keep_log(agent: Any, logs: Path | None) -> None:
+    """Let an agent of Stable-Baselines3's kind write what TensorBoard shows."""
+    if logs is not None and hasattr(agent, "set_logger"):
+        configure = agent_class("stable_baselines3.common.logger:configure")
+        agent.set_logger(configure(str(logs), ["tensorboard"]))
+
+
+def _bound(agent: Any, env: gym.Env[Any, Any], options: dict[str, bool]) -> Any:
+    """Bind the agent if there is a worst kernel in its world. The callback that does it, where agents take one."""
+    layer: Any = env
+    while isinstance(layer, gym.Wrapper) and not isinstance(layer, WorstKernel):
+        layer = layer.env
+    if not isinstance(layer, WorstKernel):
+        return None
+    if hasattr(agent, "set_logger"):
+        return agent_class("ewok.agents.callback:WorstKernelCallback")(**options)
+    if value_of.knows(agent) or not hasattr(agent, "value"):
+        bind(agent, env, **options)
+    else:
+        bind(agent.value, env)
+    return None
