@@ -68,9 +68,10 @@ class Folder:
         _flush(self.path / "trials")
         (self.path / "failed" / f"{trial_id}.json").unlink(missing_ok=True)
 
-    def drop(self, place: Path) -> None:
+    def drop(self, place: Path | None) -> None:
         """Remove what a trial wrote before it stopped."""
-        shutil.rmtree(place, ignore_errors=True)
+        if place is not None:
+            shutil.rmtree(place, ignore_errors=True)
 
     def note_failure(self, failed: Failed) -> None:
         """Write down that a trial raised, and what."""

@@ -17,6 +17,7 @@ from ewok.lab.events import Done, Event, Failure, Lost, Progress, Started, WorkP
 from ewok.lab.plan import Trial
 
 _PATIENCE = 1.0  # seconds between two looks, when nothing is heard
+_MOST = 1 << 16  # bytes at a time
 _TAIL = 4_000  # characters of what a lost worker last wrote
 
 
@@ -32,7 +33,6 @@ class Worker:
         )
         assert self._process.stdout is not None
         self.output = self._process.stdout
-        os.set_blocking(self.output.fileno(), False)
         self.trial: Trial | None = None
         self.place = Path()
         self._heard = b""
@@ -54,9 +54,7 @@ class Worker:
 
     def hear(self) -> tuple[list[dict[str, Any]], bool]:
         """What it said since the last time, and whether it is still there."""
-        said = self.output.read()
-        if said is None:
-            return [], True
+        said = os.read(self.output.fileno(), _MOST)
         *lines, self._heard = (self._heard + said).split(b"\n")
         return [json.loads(line) for line in lines], said != b""
 

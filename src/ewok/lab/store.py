@@ -169,7 +169,9 @@ def read(folder: Path | str) -> Results:
     """All that a study has left in its folder so far. Runs no code from there."""
     folder = Path(folder)
     study = read_study(folder)
-    ids = [trial["id"] for trial in study["trials"]]
+    order = {method: place for place, method in enumerate(study["methods"])}
+    trials = sorted(study["trials"], key=lambda trial: (order[trial["method"]], trial["seed"]))
+    ids = [trial["id"] for trial in trials]
     finished = {name: read_trial(folder, name) for name in ids if (folder / "trials" / name).is_dir()}
     failed = {name: _read_failed(path) for name in ids if (path := folder / "failed" / f"{name}.json").is_file()}
     return Results(
@@ -197,6 +199,8 @@ def read_study(folder: Path) -> Plain:
     for trial in study["trials"]:
         if not re.fullmatch(r"\w[\w.-]*", str(trial.get("id") or "")):  # it names files, and must not lead elsewhere
             raise StoreError(f"{folder / 'study.json'} has a trial whose id is none: {trial.get('id')!r}.")
+        if trial.get("method") not in study["methods"] or not isinstance(trial.get("seed"), int):
+            raise StoreError(f"{folder / 'study.json'} has a trial without method or seed: {trial['id']}.")
     return study
 
 

@@ -43,8 +43,9 @@ def training_world(meaning: Plain) -> gym.Env[Any, Any]:
 def make_agent(meaning: Plain, env: gym.Env[Any, Any]) -> Any:
     """The agent, on `env`."""
     told, seed = meaning["agent"], meaning["seed"]
-    made: Any = agent_class(told["agent"])
-    if not inspect.isclass(made):
+    made = agent_class(told["agent"])
+    is_class = inspect.isclass(made)
+    if not is_class:
         return made(env, seed)
     settings = dict(told["settings"])
     if told["networks"]:

@@ -23,8 +23,8 @@ from ewok.lab.training import train
 
 Tell = Callable[[str, int, float], None]  # stage, steps so far, mean return of recent episodes
 
-_PACKAGES = ("ewok", "numpy", "gymnasium", "torch", "stable-baselines3", "sb3-contrib", "jax", "sbx-rl", "mujoco")
-_PACKAGES += ("dm-control", "shimmy", "scipy", "numba", "ray")
+_PACKAGES = ("ewok", "numpy", "gymnasium", "torch", "stable-baselines3", "sb3-contrib", "jax", "sbx-rl")
+_OTHERS = ("mujoco", "dm-control", "shimmy", "scipy", "numba", "ray")
 
 
 def run_trial(trial: Trial, place: Path, tell: Tell) -> None:
@@ -72,7 +72,7 @@ def now() -> str:
 def versions() -> dict[str, str]:
     """Of Python and of the packages that numbers depend on."""
     found = {"python": platform.python_version()}
-    for package in _PACKAGES:
+    for package in (*_PACKAGES, *_OTHERS):
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:
@@ -96,7 +96,11 @@ def commit() -> str | None:
     folder = Path(ewok.__file__).parent
     told = []
     # A folder of somebody else's repository may well have an installed copy of this library in it.
-    for question in (["ls-files", "--error-unmatch", "__init__.py"], ["rev-parse", "HEAD"], ["status", "--porcelain", "--untracked-files=no", "."]):
+    for question in (
+        ["ls-files", "--error-unmatch", "__init__.py"],
+        ["rev-parse", "HEAD"],
+        ["status", "--porcelain", "--untracked-files=no", "."],
+    ):
         try:
             done = subprocess.run(["git", "-C", str(folder), *question], capture_output=True, text=True, check=True)
         except (OSError, subprocess.CalledProcessError):

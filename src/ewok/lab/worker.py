@@ -31,6 +31,7 @@ Message = dict[str, Any]
 def serve() -> None:
     """Take jobs from the standard input until it ends."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8", buffering=1)
+    os.dup2(2, 1)  # what libraries print is no message
     jobs: queue.SimpleQueue[Message] = queue.SimpleQueue()
     threading.Thread(target=_listen, args=(jobs,), daemon=True).start()
     while True:

@@ -1,0 +1,54 @@
+"""`ewok run` and `ewok status`: studies, from a file to a folder of results."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ewok.cli.root import FAILED, STOPPED, app, load
+
+
+@app.command()
+def run(
+    study: Annotated[Path, typer.Argument(help="A study's TOML file.")],
+    out: Annotated[Path | None, typer.Option(help="Folder of the results [runs/NAME].")] = None,
+    seeds: Annotated[int | None, typer.Option(min=1, help="Only the first so many.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes [as many as processors].")] = None,
+    ray: Annotated[str | None, typer.Option(help="On a Ray cluster: its address, auto, or local.")] = None,
+    changes: Annotated[list[str] | None, typer.Option("--set", help="path=value, as in the file.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run, and how long.")] = False,
+) -> None:
+    """Run what is missing of a study, and write its report.
+
+    Example: ewok run studies/demo.toml --set agent.num_steps=20000
+    """
+    reading, launch = load("ewok.lab.reading", extra="lab"), load("ewok.lab.launch", extra="lab")
+    read, text = reading.read_file(study, changes or (), seeds)
+    folder = Path("runs") / read.name if out is None else out
+    options: dict[str, Any] = {"text": text, "num_workers": workers, "say": lambda line: typer.echo(line, err=True)}
+    try:
+        outcome = launch.run_study(read, folder, **options)
+    except KeyboardInterrupt:
+        typer.echo("stopped. What is finished is there; the same command goes on from it.", err=True)
+        raise typer.Exit(STOPPED) from None
+    summary, results = load("ewok.lab.summary", extra="lab"), load("ewok.lab.store", extra="lab").read(folder)
+    typer.echo("\n".join([*summary.table(results), *summary.failures(results)]))
+    if results.finished and importlib.util.find_spec("ewok.lab.report") is not None:
+        typer.echo(f"report: {load('ewok.lab.report', extra='lab').write_report([folder])}")
+    if outcome.num_failed:
+        raise typer.Exit(FAILED)
+
+
+@app.command()
+def status(
+    folder: Annotated[Path, typer.Argument(help="What `ewok run` wrote to.")],
+) -> None:
+    """How far a study is, and what it has come to so far.
+
+    Example: ewok status runs/demo
+    """
+    summary, results = load("ewok.lab.summary", extra="lab"), load("ewok.lab.store", extra="lab").read(folder)
+    typer.echo("\n".join([*summary.state(results), "", *summary.table(results)]).rstrip())

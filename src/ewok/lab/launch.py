@@ -1,0 +1,135 @@
+"""Running what is missing of a study: the one place that writes into its folder."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from ewok.errors import require
+from ewok.lab.events import Done, Event, Failure, Lost, WorkPlaces
+from ewok.lab.folder import Folder, as_json, held
+from ewok.lab.local import run_here
+from ewok.lab.plan import Trial, described, plan
+from ewok.lab.progress import Board
+from ewok.lab.store import Failed
+from ewok.lab.study import Study
+from ewok.lab.trial import now
+
+Runner = Callable[[Sequence[Trial], WorkPlaces], Iterator[Event]]
+
+_TRIES = 2  # for a trial whose worker was lost
+
+
+@final
+@dataclass(frozen=True)
+class Outcome:
+    """What came of running a study.
+
+    Attributes:
+        folder: where it all is.
+        num_before: trials that were there already.
+        num_done: trials that were run.
+        num_failed: trials that raised, or whose worker was lost time and again.
+    """
+
+    folder: Path
+    num_before: int
+    num_done: int
+    num_failed: int
+
+
+def run_study(
+    study: Study,
+    out: Path | str,
+    *,
+    text: str = "",
+    num_workers: int | None = None,
+    runner: Runner | None = None,
+    say: Callable[[str], None] = lambda line: None,
+) -> Outcome:
+    """Run every trial that is not in the folder yet, each whole or not at all.
+
+    Args:
+        study: what to run.
+        out: the study's folder; another command's hold on it is an error.
+        text: the study's file.
+        num_workers: processes of this machine; as many as it has processors by default.
+        runner: runs trials elsewhere.
+        say: told what is going to happen, in lines.
+    """
+    trials = plan(study)
+    require(len(trials) > 0, "study", "one with trials", study.name, "Give it methods and seeds.")
+    workers = num_workers or default_workers()
+    with held(out) as folder, _ended_by_signals():
+        if folder.leftovers:
+            say(f"removed what a command that was killed left half-written: {', '.join(folder.leftovers)}")
+        folder.write("study.json", as_json(described(study, trials)))
+        folder.write("study.toml", text)
+        waiting = [trial for trial in trials if not folder.has(trial.id)]
+        there = len(trials) - len(waiting)
+        say(f"{study.name}: {len(trials)} trials, {there} there already, {len(waiting)} to run, into {folder.path}")
+        board = Board(len(waiting), workers)
+        try:
+            _run(waiting, folder, board, runner or (lambda todo, places: run_here(todo, places, workers)))
+        finally:
+            board.close()
+    return Outcome(Path(out), there, board.num_done, board.num_failed)
+
+
+def default_workers() -> int:
+    """As many as this process may use processors."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _run(waiting: Sequence[Trial], folder: Folder, board: Board, runner: Runner) -> None:
+    """Trials whose worker is lost are tried again when all others are through."""
+    for attempt in range(1, _TRIES + 1):
+        lost: list[Trial] = []
+        for event in runner(waiting, folder.workplace):
+            if isinstance(event, Lost):
+                folder.drop(event.place)
+                if attempt < _TRIES:
+                    lost.append(event.trial)
+                    board.take(event)
+                    continue
+                event = Failure(event.trial, None, event.told, event.told, full=False)
+            _settle(event, folder)
+            board.take(event)
+        waiting = lost
+
+
+def _settle(event: Event, folder: Folder) -> None:
+    trial = event.trial
+    if isinstance(event, Done):
+        folder.keep(trial.id, event.place)
+    elif isinstance(event, Failure):
+        folder.drop(event.place)
+        if event.full:
+            told = f"no room for {trial.id} ({event.error}). What is finished is whole; make room, and run again"
+            raise OSError(errno.ENOSPC, told, str(folder.path))
+        told_of: dict[str, Any] = {"error": event.error, "traceback": event.traceback, "when": now()}
+        folder.note_failure(Failed(trial.id, trial.method, trial.seed, trial.meaning, **told_of))
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """A polite request to end is taken as Ctrl-C is."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def end(number: int, frame: Any) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

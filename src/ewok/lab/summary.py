@@ -1,0 +1,70 @@
+"""A study's folder in a few lines of text: how far it is, and what it came to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from ewok.lab.stats import iqm, seed_means
+from ewok.lab.store import Finished, Results
+
+_ERRORS_SHOWN = 5
+
+
+def state(results: Results) -> Iterator[str]:
+    """How many trials of each method are there, failed or missing."""
+    num = len(results.finished) + len(results.failed) + len(results.missing)
+    seconds = [trial.seconds["total"] for trial in results.finished]
+    took = f", {spoken(float(np.mean(seconds)))} each" if seconds else ""
+    yield f"{results.study['name']}: {len(results.finished)} of {num} trials done{took}"
+    missing = [name.rpartition("-s")[0] for name in results.missing]
+    width = max(map(len, results.methods))
+    for method in results.methods:
+        done, failed = len(results.of(method)), sum(one.method == method for one in results.failed)
+        yield f"  {method:<{width}}  {done:>4} done  {missing.count(method):>4} to run  {failed:>4} failed"
+    yield from failures(results)
+
+
+def failures(results: Results) -> Iterator[str]:
+    """What the trials that raised said last."""
+    for one in results.failed[:_ERRORS_SHOWN]:
+        yield f"failed: {one.id}: {one.error.splitlines()[0]}"
+    if len(results.failed) > _ERRORS_SHOWN:
+        yield f"and {len(results.failed) - _ERRORS_SHOWN} more: see {results.folder / 'failed'}"
+
+
+def table(results: Results) -> Iterator[str]:
+    """IQM over seeds of each method: in the nominal world, and where each parameter is worst."""
+    parameters = results.world["parameters"]
+    methods = [method for method in results.methods if results.of(method)]
+    if not methods:
+        return
+    width = max(len("method"), *map(len, methods))
+    columns = [max(len(name), 7) for name in parameters]
+    head = "  ".join(f"{name:>{column}}" for name, column in zip(parameters, columns, strict=True))
+    yield f"{'':<{width}}  {'':>5}  {'':>7}  worst of each parameter's grid"
+    yield f"{'method':<{width}}  {'seeds':>5}  {'nominal':>7}  {head}"
+    for method in methods:
+        trials = results.of(method)
+        first = next(iter(parameters))
+        at = float(parameters[first]["nominal"])
+        nominal = iqm(_means(trials, first))[trials[0].returns.of(first).values == at][0]
+        worst = (iqm(_means(trials, name)).min() for name in parameters)
+        row = "  ".join(f"{value:>{column}.1f}" for value, column in zip(worst, columns, strict=True))
+        yield f"{method:<{width}}  {len(trials):>5}  {nominal:>7.1f}  {row}"
+    yield "interquartile means over seeds of mean returns over episodes"
+
+
+def spoken(seconds: float) -> str:
+    """A time as people say it."""
+    if seconds < 60.0:
+        return f"{seconds:.0f} s" if seconds >= 10.0 else f"{seconds:.1f} s"
+    minutes, hours = seconds / 60.0, seconds / 3600.0
+    if minutes < 60.0:
+        return f"{minutes:.0f} min"
+    return f"{hours:.1f} h" if hours < 48.0 else f"{hours / 24.0:.1f} days"
+
+
+def _means(trials: Sequence[Finished], parameter: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    return seed_means(np.stack([trial.returns.of(parameter).returns for trial in trials]))

@@ -1,0 +1,83 @@
+"""What a researcher brings along: an agent, methods and a world of their own, as quick as can be."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+
+import ewok
+from ewok.worlds import get
+
+
+class Coin:
+    """Tosses a coin for every action while it learns, and leans with the pole when it is asked; learns nothing."""
+
+    def __init__(self, env: gym.Env, seed: int) -> None:
+        self.env, self.rng = env, np.random.default_rng(seed)
+        self.seed = seed
+
+    def learn(self, num_steps: int) -> Coin:
+        self.env.reset(seed=self.seed)
+        for _ in range(num_steps):
+            _, _, terminated, truncated, _ = self.env.step(int(self.rng.integers(2)))
+            if terminated or truncated:
+                self.env.reset()
+        return self
+
+    def value(self, observations: Any) -> Any:
+        return -np.abs(observations[:, 0])
+
+    def predict(self, observations: Any, deterministic: bool = True) -> Any:
+        return (observations[:, 2] + 0.01 * self.seed * observations[:, 3] > 0).astype(int), None
+
+    def save(self, path: Path) -> None:
+        path.write_text("heads or tails")
+
+
+def coin(env: gym.Env, seed: int) -> Coin:
+    return Coin(env, seed)
+
+
+def raises(env: gym.Env, seed: int) -> Coin:
+    if seed == 1:
+        raise RuntimeError("this seed is unlucky")
+    return Coin(env, seed)
+
+
+def slow(env: gym.Env, seed: int) -> Coin:
+    time.sleep(float(os.environ.get("EWOK_TEST_SLEEP", "30")))
+    return Coin(env, seed)
+
+
+def dies_once(env: gym.Env, seed: int) -> Coin:
+    mark = Path(os.environ["EWOK_TEST_MARK"])
+    if seed == 1 and not mark.exists():
+        mark.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    return Coin(env, seed)
+
+
+def dies(env: gym.Env, seed: int) -> Coin:
+    if seed == 1:
+        os.write(1, b"last words")
+        os.kill(os.getpid(), signal.SIGKILL)
+    return Coin(env, seed)
+
+
+def no_room(env: gym.Env, seed: int) -> Coin:
+    if seed == 1:
+        raise OSError(28, "No space left on device")
+    return Coin(env, seed)
+
+
+def shaken(env: gym.Env, world: Any, generator: np.random.Generator, std: float = 0.0) -> gym.Env:
+    return ewok.StateNoise(env, std=float(generator.uniform(0.0, std)), indices=[2])
+
+
+world = get("cartpole")
