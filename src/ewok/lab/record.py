@@ -37,7 +37,7 @@ class Recorder(gym.Wrapper[Any, Any, Any, Any]):
         >>> while not env.episodes()["length"].size:
         ...     _ = env.step(0)
         >>> env.episodes()["return"].tolist()
-        [10.0]
+        [11.0]
     """
 
     def __init__(self, env: gym.Env[Any, Any], num_steps: int, tell: Tell | None = None) -> None:

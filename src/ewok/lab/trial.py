@@ -12,8 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-import ewok
-from ewok import worlds
+
+from ewok import errors, worlds
 from ewok.agents.recipes import agent_class
 from ewok.lab.columns import write_columns
 from ewok.lab.evaluate import evaluate
@@ -93,7 +93,7 @@ def machine(agent: Any = None) -> dict[str, Any]:
 
 def commit() -> str | None:
     """The commit of this library's checkout, with a + where files differ from it; None for an installed one."""
-    folder = Path(ewok.__file__).parent
+    folder = Path(errors.__file__).parent
     told = []
     # A folder of somebody else's repository may well have an installed copy of this library in it.
     for question in (
