@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-
 from ewok import errors, worlds
 from ewok.agents.recipes import agent_class
 from ewok.lab.columns import write_columns
