@@ -92,7 +92,7 @@ def test_the_value_is_the_librarys_after_every_update(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", ["TQC", *slowly("SAC", "CrossQ")])
 def test_soft_values_are_the_mean_over_the_librarys_own_actions(kind: str) -> None:
-    """E_a[min_i Q_i - alpha log pi], here over many draws of the library's sampler, there over sixteen fixed ones."""
+    """E_a[min_i Q_i - alpha log pi], here over many draws of the library's sampler, there over sixteen fixed points."""
     model = agent(kind, ent_coef="auto_0.3")
     observations = batch(model, 4)
     law = applied(model.policy.actor_state, observations)

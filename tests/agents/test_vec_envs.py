@@ -7,16 +7,28 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium import wrappers as gw
 
 import ewok
 from ewok.errors import WrapperError
 
-from .worlds import cartpole, needs
+from .worlds import Spied, cartpole, needs
 
 torch = needs("torch", "sb3")
 sb3 = needs("stable_baselines3", "sb3")
 
-from stable_baselines3.common.vec_env import DummyVecEnv, SubprocVecEnv, VecEnvWrapper, VecNormalize
+from stable_baselines3.common.vec_env import (
+    DummyVecEnv,
+    SubprocVecEnv,
+    VecEnvWrapper,
+    VecFrameStack,
+    VecMonitor,
+    VecNormalize,
+    VecTransposeImage,
+)
+from stable_baselines3.common.vec_env.vec_extract_dict_obs import VecExtractDictObs
+
+from ewok.testing import Lottery
 
 torch.set_num_threads(1)
 
@@ -152,3 +164,124 @@ def test_what_is_in_the_way_is_named() -> None:
             ewok.bind(sb3.PPO("MlpPolicy", apart, device="cpu"))
     finally:
         apart.close()
+
+
+def settled(venv: Any) -> VecNormalize:
+    """Statistics far from where they began, that do not move any more: else each step would be seen by later ones."""
+    normal = VecNormalize(venv, training=False)
+    if isinstance(normal.obs_rms, dict):
+        for statistics in normal.obs_rms.values():
+            statistics.mean, statistics.var = statistics.mean + 0.1, statistics.var * 0.3
+    else:
+        normal.obs_rms.mean, normal.obs_rms.var = normal.obs_rms.mean + 0.1, normal.obs_rms.var * 0.3
+    return normal
+
+
+def pictures() -> ewok.WorstKernel:
+    return ewok.WorstKernel(ImageWalk(), kappa=0.2)
+
+
+def dictionaries() -> ewok.WorstKernel:
+    return ewok.WorstKernel(DictWalk(ImageWalk()), kappa=0.2)
+
+
+def lottery() -> ewok.WorstKernel:
+    return ewok.WorstKernel(Lottery([0.3, 0.3, 0.4]), kappa=0.2)
+
+
+def above(wrap: Any) -> Any:
+    return lambda: wrap(cartpole())
+
+
+def below(wrap: Any) -> Any:
+    return lambda: ewok.WorstKernel(wrap(gym.make("ewok/NoisyCartPole-v1")), kappa=0.2)
+
+
+def same(venv: Any) -> Any:
+    return venv
+
+
+def bounded(env: Any) -> Any:
+    inside = gw.TransformObservation(env, lambda o: np.clip(o, -9, 9), gym.spaces.Box(-9, 9, (4,)))
+    return gw.RescaleObservation(inside, np.float32(-1), np.float32(1))
+
+
+def doubled(env: Any) -> Any:
+    return gw.TransformObservation(env, lambda o: 2 * o, env.observation_space)
+
+
+STACKS: dict[str, tuple[Any, Any, str]] = {
+    "nothing": (cartpole, same, "MlpPolicy"),
+    "VecNormalize": (cartpole, settled, "MlpPolicy"),
+    "VecFrameStack": (cartpole, lambda venv: VecFrameStack(venv, 3), "MlpPolicy"),
+    "VecNormalize, VecFrameStack, VecMonitor": (
+        cartpole,
+        lambda venv: VecMonitor(VecFrameStack(settled(venv), 2)),
+        "MlpPolicy",
+    ),
+    "VecTransposeImage": (pictures, same, "CnnPolicy"),  # put there by the library
+    "VecFrameStack of images": (pictures, lambda venv: VecFrameStack(venv, 2), "CnnPolicy"),
+    "VecFrameStack, channels first": (
+        pictures,
+        lambda venv: VecFrameStack(VecTransposeImage(venv), 2),
+        "CnnPolicy",
+    ),
+    "dictionaries": (dictionaries, same, "MultiInputPolicy"),
+    "VecNormalize of dictionaries": (
+        dictionaries,
+        lambda venv: settled_key(venv, "height"),
+        "MultiInputPolicy",
+    ),
+    "VecExtractDictObs": (dictionaries, lambda venv: VecExtractDictObs(venv, "height"), "MlpPolicy"),
+    "discrete": (lottery, same, "MlpPolicy"),
+    "FlattenObservation": (lambda: gw.FlattenObservation(lottery()), same, "MlpPolicy"),
+    "FlattenObservation of dictionaries": (lambda: gw.FlattenObservation(dictionaries()), same, "MlpPolicy"),
+    "RescaleObservation": (above(bounded), same, "MlpPolicy"),
+    "TransformObservation": (above(doubled), same, "MlpPolicy"),
+    "FrameStackObservation": (above(lambda env: gw.FrameStackObservation(env, 3)), same, "MlpPolicy"),
+    "NormalizeObservation": (above(gw.NormalizeObservation), same, "MlpPolicy"),
+    "all of them, above": (
+        above(lambda env: gw.FrameStackObservation(gw.NormalizeObservation(doubled(bounded(env))), 2)),
+        settled,
+        "MlpPolicy",
+    ),
+    "all of them, below": (
+        below(lambda env: gw.FrameStackObservation(gw.NormalizeObservation(doubled(bounded(env))), 2)),
+        settled,
+        "MlpPolicy",
+    ),
+}
+
+
+def settled_key(venv: Any, key: str) -> VecNormalize:
+    normal = VecNormalize(venv, training=False, norm_obs_keys=[key])
+    normal.obs_rms[key].mean, normal.obs_rms[key].var = normal.obs_rms[key].mean + 0.1, normal.obs_rms[key].var * 0.3
+    return normal
+
+
+@pytest.mark.parametrize("name", STACKS)
+@pytest.mark.filterwarnings("ignore:.*make sure the observation space")
+def test_the_value_of_a_candidate_is_what_the_critic_says_of_it_once_it_is_there(name: str) -> None:
+    """PPO keeps its critic's values of what it observes: those of the candidates that were chosen must be the same."""
+    make, wrap, policy = STACKS[name]
+    num_steps, num_envs = 24, 2
+    vector = wrap(DummyVecEnv([make] * num_envs))
+    options = {"n_steps": num_steps, "batch_size": num_steps, "n_epochs": 1, "seed": 0, "device": "cpu"}
+    model = sb3.PPO(policy, vector, policy_kwargs=SMALL[policy], **options)
+    ewok.bind(model)
+    spied = Spied(model)
+    model.learn(num_steps * num_envs)
+    values = model.rollout_buffer.values.reshape(num_envs, num_steps).T  # flat since it was learned from
+    starts = model.rollout_buffer.episode_starts
+    said = np.array(spied.said).T
+    lived = starts[1:] == 0.0  # an episode's first observation is of a reset
+    assert lived.sum() > num_steps
+    np.testing.assert_allclose(said[:-1][lived], values[1:][lived], atol=2e-5)
+    assert np.std(said) > 1e-4, "these values tell nothing apart"
+
+
+SMALL: dict[str, Any] = {
+    "MlpPolicy": {},
+    "CnnPolicy": {"features_extractor_kwargs": {"features_dim": 32}},
+    "MultiInputPolicy": {"features_extractor_kwargs": {"cnn_output_dim": 32}},
+}

@@ -85,3 +85,43 @@ def needs(package: str, extra: str) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return pytest.importorskip(package, reason=f"needs {package}: pip install 'ewok[{extra}]'")
+
+
+class Spied:
+    """Remembers what the value said of the candidate that then came out of each environment, (steps, environments)."""
+
+    def __init__(self, model: Any) -> None:
+        self.kernels = [member_kernel(env) for env in innermost(model.get_env()).envs]
+        self.said: list[list[float]] = [[] for _ in self.kernels]
+        for kernel, said in zip(self.kernels, self.said, strict=True):
+            critic: Any = kernel.critic
+            critic.value = self.listening(kernel, critic.value, said)
+
+    def listening(self, kernel: ewok.WorstKernel, asked: Any, said: list[float]) -> Any:
+        step = kernel.step
+        latest: list[Any] = []
+
+        def value(observations: Any) -> Any:
+            latest[:] = [asked(observations)]
+            return latest[0]
+
+        def stepping(action: Any) -> Any:
+            transition = step(action)
+            said.append(float(latest[0][transition[-1]["ewok"]["index"]]))
+            return transition
+
+        kernel.step = stepping  # type: ignore[method-assign]
+        return value
+
+
+def innermost(venv: Any) -> Any:
+    """The vector of Stable-Baselines3 beneath its wrappers."""
+    while hasattr(venv, "venv"):
+        venv = venv.venv
+    return venv
+
+
+def member_kernel(env: Any) -> ewok.WorstKernel:
+    while not isinstance(env, ewok.WorstKernel):
+        env = env.env
+    return env

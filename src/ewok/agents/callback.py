@@ -10,6 +10,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from ewok.worst.bind import bind
 
 _LOGGED = ("kl", "ess", "spread", "kappa")
+_SMALL = 1e-3  # of the training
 Schedule = Callable[[float], float]
 
 
@@ -36,10 +37,11 @@ class WorstKernelCallback(BaseCallback):
         super().__init__()
         self._schedules = {name: s for name, s in (("kappa", kappa), ("radius", radius)) if s is not None}
         self._options = options
+        self._left = float("inf")  # what was left when the schedules were last looked at
 
     def _on_training_start(self) -> None:
         bind(self.model, **self._options)
-        self._follow_schedules()
+        self._left = float("inf")
 
     def _on_step(self) -> bool:
         for info in self.locals["infos"]:
@@ -49,10 +51,11 @@ class WorstKernelCallback(BaseCallback):
                     self.logger.record_mean(f"ewok/{name}", report[name])
         return True
 
-    def _on_rollout_end(self) -> None:
-        self._follow_schedules()
-
-    def _follow_schedules(self) -> None:
+    def _on_rollout_start(self) -> None:
+        """Off-policy agents come by here at every step, so small changes wait until they add up."""
+        left = 1.0 - self.model.num_timesteps / self.model._total_timesteps
+        if abs(self._left - left) < _SMALL:
+            return
+        self._left = left
         for name, schedule in self._schedules.items():
-            value = schedule(self.model._current_progress_remaining)
-            self.training_env.env_method("set_wrapper_attr", name, value)
+            self.training_env.env_method("set_wrapper_attr", name, schedule(left))

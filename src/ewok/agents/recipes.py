@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from ewok.errors import ArgumentError, require, require_known
+from ewok.worst.kernel import WorstKernel
 
 PAPER, ZOO, LIBRARY, CHOSEN = "paper", "RL zoo", "library's default", "chosen here"
 
@@ -27,6 +28,9 @@ class Number(NamedTuple):
     value: Any
     source: str
     why: str = ""
+
+
+_ALONE = Number(1, CHOSEN, "the paper names a number for PPO alone")
 
 
 @final
@@ -42,6 +46,17 @@ class Recipe:
         settings: keyword arguments of the agent's class.
         networks: entries of its `policy_kwargs`.
         exploration_std: of the noise on the actions while training, for agents whose actor has none.
+        num_envs: how many environments it learns in at once.
+        worst_kernel: N and kappa, by the paper's table of its own parameters, tab:AKA_params.
+
+    Example:
+        >>> import ewok, gymnasium as gym
+        >>> from ewok.agents import recipes
+        >>> recipe = recipes.get("ppo")
+        >>> recipe.settings["n_epochs"].value, recipe.settings["n_epochs"].source
+        (20, 'paper')
+        >>> env = recipe.wrap(gym.make("ewok/NoisyCartPole-v1"))
+        >>> model = ewok.bind(recipe.make(env, seed=0))
     """
 
     name: str
@@ -51,6 +66,12 @@ class Recipe:
     settings: Mapping[str, Number]
     networks: Mapping[str, Number] = field(default_factory=lambda: MappingProxyType({}))
     exploration_std: Number | None = None
+    num_envs: Number = _ALONE
+    worst_kernel: Mapping[str, Number] = field(default_factory=lambda: MappingProxyType({}))
+
+    def wrap(self, env: Any) -> WorstKernel:
+        """The environment with the paper's worst kernel for this agent."""
+        return WorstKernel(env, **{name: number.value for name, number in self.worst_kernel.items()})
 
     def make(self, env: Any, *, seed: int | None = None, **overrides: Any) -> Any:
         """The agent, on `env`; overrides are keyword arguments of its class that take the place of the recipe's."""
@@ -63,7 +84,7 @@ class Recipe:
 
     def with_agent(self, agent: str) -> Recipe:
         """The same numbers for another class, "module:class", that takes them."""
-        return Recipe(self.name, agent, self.table, self.num_steps, self.settings, self.networks, self.exploration_std)
+        return replace(self, agent=agent)
 
 
 def agent_class(path: str) -> Any:
@@ -87,6 +108,10 @@ def _noise(env: Any, std: float) -> Any:
     return agent_class("stable_baselines3.common.noise:NormalActionNoise")(np.zeros(size), np.full(size, std))
 
 
+def _worst_kernel(num_samples: int, kappa: float) -> Mapping[str, Number]:
+    return MappingProxyType({"num_samples": Number(num_samples, PAPER), "kappa": Number(kappa, PAPER)})
+
+
 _DDQN = Recipe(
     name="ddqn",
     agent="ewok.agents.double_dqn:DoubleDQN",
@@ -107,6 +132,7 @@ _DDQN = Recipe(
         }
     ),
     networks=MappingProxyType({"net_arch": Number([256, 256], ZOO, "the paper gives no widths")}),
+    worst_kernel=_worst_kernel(15, 0.1),
 )
 
 _PPO = Recipe(
@@ -127,6 +153,8 @@ _PPO = Recipe(
         }
     ),
     networks=MappingProxyType({"net_arch": Number([64, 64], LIBRARY, "the paper and the zoo give no widths")}),
+    num_envs=Number(1, PAPER),
+    worst_kernel=_worst_kernel(15, 0.2),
 )
 
 _WIDE = Number([1024, 1024], PAPER)
@@ -146,11 +174,12 @@ _SAC = Recipe(
             "tau": Number(0.005, PAPER),
             "target_update_interval": Number(2, PAPER),
             "ent_coef": Number("auto_0.1", PAPER, "initial temperature 0.1, learnable"),
-            "train_freq": Number(1, PAPER, "actor update interval 1"),
-            "gradient_steps": Number(1, CHOSEN, "one update a step, as the code that the paper follows"),
+            "train_freq": Number(2, CHOSEN, "two steps, then two updates: one update a step, see gradient_steps"),
+            "gradient_steps": Number(2, CHOSEN, "the library counts to target_update_interval anew at each training"),
         }
     ),
     networks=MappingProxyType({"net_arch": _WIDE}),
+    worst_kernel=_worst_kernel(10, 0.2),
 )
 
 _TD3 = Recipe(
@@ -175,21 +204,27 @@ _TD3 = Recipe(
     ),
     networks=MappingProxyType({"net_arch": Number([1024, 1024], CHOSEN, "as for SAC: the paper gives no widths")}),
     exploration_std=Number(0.1, ZOO, "the paper gives no exploration noise"),
+    worst_kernel=_worst_kernel(10, 0.2),
 )
 
 _NARROW = Number([256, 256], CHOSEN, "so that a trial fits a CPU core")
 
 
-def _for_cpu(recipe: Recipe, agent: str, left_out: tuple[str, ...] = ()) -> Recipe:
-    """On a CPU: 256 x 256 units, batches of 256, compiled by JAX."""
-    kept = {name: number for name, number in recipe.settings.items() if name not in left_out}
-    kept["batch_size"] = Number(256, CHOSEN, "so that a trial fits a CPU core")
+def _for_cpu(recipe: Recipe, agent: str, **changed: Number | None) -> Recipe:
+    """On a CPU: 256 x 256 units, batches of 256, compiled by JAX; None leaves a setting out."""
+    given = {"batch_size": Number(256, CHOSEN, "so that a trial fits a CPU core"), **changed}
+    kept = {name: number for name, number in {**recipe.settings, **given}.items() if number is not None}
     networks = MappingProxyType({"net_arch": _NARROW})
-    settings = MappingProxyType(kept)
-    name = f"{recipe.name}-cpu"
-    return Recipe(name, agent, recipe.table, recipe.num_steps, settings, networks, recipe.exploration_std)
+    return replace(recipe, name=f"{recipe.name}-cpu", agent=agent, settings=MappingProxyType(kept), networks=networks)
 
 
-# SBX's SAC updates its targets at every step: it has no `target_update_interval`.
-_ALL = (_DDQN, _PPO, _SAC, _TD3, _for_cpu(_SAC, "sbx:SAC", ("target_update_interval",)), _for_cpu(_TD3, "sbx:TD3"))
+_EVERY_STEP = Number(1, CHOSEN, "one update a step; SBX updates its targets each time, it has no interval for them")
+_ALL = (
+    _DDQN,
+    _PPO,
+    _SAC,
+    _TD3,
+    _for_cpu(_SAC, "sbx:SAC", target_update_interval=None, train_freq=_EVERY_STEP, gradient_steps=_EVERY_STEP),
+    _for_cpu(_TD3, "sbx:TD3"),
+)
 RECIPES: Mapping[str, Recipe] = MappingProxyType({recipe.name: recipe for recipe in _ALL})

@@ -22,13 +22,13 @@ from numpy.typing import NDArray
 from sbx import DQN, PPO, SAC, TD3, TQC, CrossQ
 
 from ewok.agents.double_dqn_sbx import DoubleDQN
+from ewok.agents.soft import stratified_normals
 from ewok.agents.torch_value import networks_of, refuse, require_kept
 from ewok.value import value_of
 
 __all__ = ["DoubleDQN", "JaxValue"]
 
 Parameters = Callable[[], Any]
-_HALF = 8
 _EPSILON = 1e-6
 
 
@@ -159,11 +159,10 @@ def _stochastic(
         return JaxValue(
             agent, lambda: (actor(), critics()), lambda learned, o: q(learned[1], o, act(learned[0], o).mode())
         )
-    half = np.random.default_rng(0).normal(size=(_HALF, *agent.action_space.shape))
-    noise = jnp.asarray(np.concatenate([half, -half]), dtype=jnp.float32)
+    noise = jnp.asarray(stratified_normals(int(np.prod(agent.action_space.shape))))
 
     def values(learned: Any, observations: Any) -> Any:
-        """E_a[q(s, a) - alpha log pi(a | s)], over fixed draws of the actor's noise, the same for every state."""
+        """E_a[q(s, a) - alpha log pi(a | s)], over fixed points of the actor's noise, the same for every state."""
         actor_learned, critics_learned, alpha = learned
         law = act(actor_learned, observations).distribution
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from statistics import NormalDist
 from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch.distributions import Normal
 
 from ewok.agents.torch_value import AgentValue
@@ -15,10 +18,23 @@ _HALF = 8
 _EPSILON = 1e-6
 
 
-def soft_value(agent: Any, q: Callable[[Any, torch.Tensor], torch.Tensor]) -> AgentValue:
-    """V(s) = E_a[q(s, a) - alpha log pi(a | s)], over eight fixed draws of the noise and their mirrors.
+def stratified_normals(num_dims: int) -> NDArray[np.float32]:
+    """Sixteen points that stand for a normal law in each dimension, (16, num_dims): means 0 and variances 1 exactly.
 
-    The same draws for every state, so that candidates differ by their states alone, and nothing random is left.
+    In each dimension they are the law's own quantiles, shuffled from a fixed seed; every point has its mirror.
+    """
+    rng = np.random.default_rng(0)
+    quantiles = np.array([NormalDist().inv_cdf(0.5 + (k + 0.5) / (2 * _HALF)) for k in range(_HALF)])
+    quantiles /= np.sqrt(np.mean(quantiles**2))
+    columns = [rng.permutation(quantiles) * rng.choice([-1.0, 1.0], _HALF) for _ in range(num_dims)]
+    half = np.stack(columns, axis=1)
+    return np.concatenate([half, -half]).astype(np.float32)
+
+
+def soft_value(agent: Any, q: Callable[[Any, torch.Tensor], torch.Tensor]) -> AgentValue:
+    """V(s) = E_a[q(s, a) - alpha log pi(a | s)], over sixteen fixed points of the actor's noise.
+
+    The same points for every state, so that candidates differ by their states alone, and nothing random is left.
     """
     actor = agent.policy.actor
     if agent.use_sde:
@@ -26,8 +42,7 @@ def soft_value(agent: Any, q: Callable[[Any, torch.Tensor], torch.Tensor]) -> Ag
             "`soft` must be False for an actor with state-dependent exploration (use_sde=True), but it is True. "
             "Leave it out: the value at the mean action needs no noise."
         )
-    half = torch.randn(_HALF, actor.mu.out_features, generator=torch.Generator().manual_seed(0))
-    noise = torch.cat([half, -half]).to(agent.device)
+    noise = torch.from_numpy(stratified_normals(actor.mu.out_features)).to(agent.device)
 
     def values(tensors: Any) -> torch.Tensor:
         mean, log_std, _ = actor.get_action_dist_params(tensors)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from multiprocessing.connection import Connection
 from typing import Any, final
 
 import numpy as np
@@ -40,6 +41,7 @@ class SubprocWorstKernel(VecEnvWrapper):
         sound = isinstance(given, SubprocVecEnv)
         remedy = "Put wrappers of the vector around this one; a DummyVecEnv needs none."
         require(sound, "venv", "a SubprocVecEnv", type(venv).__name__, remedy)
+        _require_open(venv)
         super().__init__(venv)
         self._workers = venv
         for name in _outermost(venv):
@@ -53,12 +55,18 @@ class SubprocWorstKernel(VecEnvWrapper):
         self.kernels = [RemoteKernel(Scoring(*s), self._listener(place)) for place, s in enumerate(scorings)]
 
     def _listener(self, place: int) -> Any:
-        return lambda connection: self._workers.env_method("listen", connection, indices=[place])
+        def listen(connection: Connection) -> None:
+            _require_open(self._workers)
+            self._workers.env_method("listen", connection, indices=[place])
+
+        return listen
 
     def reset(self) -> VecEnvObs:
+        _require_open(self._workers)
         return self.venv.reset()
 
     def step_async(self, actions: np.ndarray) -> None:
+        _require_open(self._workers)
         self.venv.step_async(actions)
 
     def step_wait(self) -> VecEnvStepReturn:
@@ -67,6 +75,10 @@ class SubprocWorstKernel(VecEnvWrapper):
         if error is not None:
             raise error
         return transition
+
+
+def _require_open(venv: SubprocVecEnv) -> None:
+    require(not venv.closed, "venv", "open", "closed", "Its processes are gone: make the vector anew.")
 
 
 def _outermost(venv: SubprocVecEnv) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -88,7 +88,7 @@ def _stacked(frames: StackedObservations[Any], batch: Any, index: int) -> NDArra
     return np.concatenate([older, batch], axis=axis)
 
 
-def _composed(looks: list[Look]) -> Look:
+def _composed(looks: Sequence[Look]) -> Look:
     def observe(batch: Any) -> Any:
         for look in looks:
             batch = look(batch)

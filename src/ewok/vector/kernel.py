@@ -134,6 +134,8 @@ def _linked(envs: AsyncVectorEnv, given: bool) -> list[RemoteKernel]:
 
     def listener(place: int) -> Any:
         def listen(connection: Any) -> None:
+            remedy = "Its processes are gone: make the vector anew."
+            require(not envs.closed, "envs", "open", "closed", remedy)
             envs.parent_pipes[place].send(("_call", ("listen", (connection,), {})))
             envs.parent_pipes[place].recv()
 

@@ -1,0 +1,100 @@
+"""Wrappers around a vector: the value sees what the agent sees, or the wrapper is named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium import wrappers as gw
+from gymnasium.vector import SyncVectorEnv, VectorEnv, VectorObservationWrapper
+
+import ewok
+from ewok.errors import EwokError, WrapperError
+from ewok.nominal.batch import same, take
+
+NUM_ENVS, NUM_SAMPLES = 2, 5
+
+
+def nominal() -> gym.Env[Any, Any]:
+    return gym.make("ewok/NoisyCartPole-v1")
+
+
+def worst() -> ewok.vector.WorstKernel:
+    return ewok.vector.WorstKernel(SyncVectorEnv([nominal] * NUM_ENVS), num_samples=NUM_SAMPLES, kappa=0.2)
+
+
+def settled(envs: Any) -> Any:
+    """Statistics that are far from where they began, and stay there: else they would move between look and step."""
+    normal = gw.vector.NormalizeObservation(envs)
+    normal.update_running_mean = False
+    normal.obs_rms.mean, normal.obs_rms.var = np.full(4, 0.2), np.full(4, 0.3)
+    return normal
+
+
+WRAPS: dict[str, Any] = {
+    "nothing": lambda envs: envs,
+    "statistics": gw.vector.RecordEpisodeStatistics,
+    "normalize": settled,
+    "flatten": gw.vector.FlattenObservation,
+    "rescale": lambda envs: gw.vector.RescaleObservation(
+        gw.vector.TransformObservation(
+            envs,
+            lambda o: np.clip(o, -9, 9),
+            gym.spaces.Box(-9, 9, (NUM_ENVS, 4)),
+            gym.spaces.Box(-9, 9, (4,)),
+        ),
+        np.float32(-1),
+        np.float32(1),
+    ),
+    "dtype": lambda envs: gw.vector.DtypeObservation(envs, np.float64),
+    "reshape": lambda envs: gw.vector.ReshapeObservation(envs, (2, 2)),
+    "several": lambda envs: gw.vector.RecordEpisodeStatistics(gw.vector.ReshapeObservation(settled(envs), (2, 2))),
+}
+
+
+@pytest.mark.parametrize("name", WRAPS)
+def test_the_value_sees_what_the_agent_sees(name: str) -> None:
+    """The view of each chosen candidate is the observation that then comes out."""
+    envs, seen = worst(), []
+
+    def value(observations: Any) -> Any:
+        seen.append(observations)
+        return np.zeros(len(observations))
+
+    if name == "rescale":
+        with pytest.raises(WrapperError, match="`TransformObservation` stands between"):
+            ewok.bind(value, WRAPS[name](envs))
+        return
+    outer = WRAPS[name](envs)
+    ewok.bind(value, outer)
+    outer.reset(seed=0)
+    for _ in range(5):
+        observations, *_, infos = outer.step(np.zeros(NUM_ENVS, dtype=int))
+        batch = seen.pop()
+        assert not seen, "asked more than once"
+        for env in range(NUM_ENVS):
+            viewed = take(batch, env * NUM_SAMPLES + infos["ewok"]["index"][env])
+            assert same(viewed, observations[env])
+
+
+def test_a_wrapper_that_is_not_known_is_named() -> None:
+    class Odd(VectorObservationWrapper):
+        def observations(self, observations: Any) -> Any:
+            return 2 * observations
+
+    with pytest.raises(WrapperError, match="`Odd` stands between the agent and its worst kernels"):
+        ewok.bind(lambda o: np.zeros(len(o)), Odd(worst()))
+
+
+def test_a_vector_that_hides_its_environments_is_refused() -> None:
+    envs = gym.make_vec("CartPole-v1", 2, vectorization_mode="vector_entry_point")
+    assert isinstance(envs, VectorEnv)
+    with pytest.raises(EwokError, match="must be a vector that holds its environments"):
+        ewok.bind(lambda o: np.zeros(len(o)), envs)
+
+
+def test_environments_without_a_worst_kernel_are_refused() -> None:
+    with pytest.raises(WrapperError, match="must have a `WorstKernel` in it"):
+        ewok.bind(lambda o: np.zeros(len(o)), SyncVectorEnv([nominal] * 2))
