@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
+import torch
 from stable_baselines3 import PPO
 from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 
@@ -21,6 +22,19 @@ def vector(num: int = 1, world: worlds.World = CARTPOLE) -> DummyVecEnv:
 def save_ppo(folder: Path, env: Any = "CartPole-v1", seed: int = 0, name: str = "model") -> Path:
     """A small PPO that nobody trained."""
     model = PPO("MlpPolicy", env, seed=seed, device="cpu", n_steps=32, batch_size=32, policy_kwargs={"net_arch": [16]})
+    model.save(folder / name)
+    return folder / f"{name}.zip"
+
+
+def save_balancer(folder: Path, name: str = "balancer", lean: float = 2.0) -> Path:
+    """A PPO that balances CartPole: its networks are one linear layer each, set by hand."""
+    options: Any = {"net_arch": [], "activation_fn": torch.nn.Identity}
+    model = PPO("MlpPolicy", "CartPole-v1", seed=0, device="cpu", n_steps=32, batch_size=32, policy_kwargs=options)
+    with torch.no_grad():
+        gains = torch.tensor([0.1, 0.4, lean, 1.0])
+        model.policy.action_net.weight[:] = torch.stack([-gains, gains])
+        model.policy.action_net.bias[:] = 0.0
+        model.policy.value_net.weight[:] = torch.tensor([[-1.0, 0.0, 0.0, 0.0]])
     model.save(folder / name)
     return folder / f"{name}.zip"
 

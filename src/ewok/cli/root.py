@@ -56,9 +56,10 @@ def exit_code(error: Exception) -> int | None:
     """What the command ends with after this error; None where the shell is to handle it."""
     if isinstance(error, MissingExtraError):
         return MISSING
-    if isinstance(error, (EwokError, ImportError, *_WRONG_PATH)):
+    number = getattr(error, "errno", None)
+    if isinstance(error, (EwokError, ImportError, *_WRONG_PATH)) or number in (errno.EROFS, errno.ENAMETOOLONG):
         return MISTAKE
-    return None if getattr(error, "errno", None) == errno.EPIPE else MACHINE
+    return None if number == errno.EPIPE else MACHINE
 
 
 def load(module: str, extra: str) -> Any:
@@ -101,7 +102,7 @@ def _root(
 ) -> None:
     """Robust policies from any reinforcement-learning algorithm.
 
-    Example: ewok worlds cartpole
+    Example: ewok stress model.zip --world cartpole
     """
     if os.getcwd() not in sys.path:
         sys.path.append(os.getcwd())  # where a module of yours most likely is

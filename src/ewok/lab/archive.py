@@ -46,11 +46,11 @@ def found(path: Path, argument: str, suffix: str = ".zip") -> Path:
     """The file, with its suffix where it was left out; else an error with the nearest name there is."""
     if path.is_file():
         return path
+    if path.is_dir():
+        raise ArgumentError(f"`{argument}` must be a file, but {path} is a folder. {_inside(path, suffix)}")
     longer = path.with_name(path.name + suffix)
     if longer.is_file():
         return longer
-    if path.is_dir():
-        raise ArgumentError(f"`{argument}` must be a file, but {path} is a folder. {_inside(path, suffix)}")
     folder = path.parent
     if not folder.is_dir():
         raise ArgumentError(f"`{argument}` must be a file, but there is no folder {folder}. Check the path.")

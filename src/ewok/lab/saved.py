@@ -17,6 +17,8 @@ from ewok.lab.archive import CLASSES, algorithm_of, found, settings_of
 
 NOTICE = "Loading a model or a normaliser can run code that is in the file: load only those of people you trust."
 
+_COMMON_NAMES = ("model", "best_model", "final_model")
+
 # What training needs and flying does not: left out, it cannot fail to load, and takes no memory.
 _UNNEEDED: dict[str, Any] = {
     "learning_rate": 0.0,
@@ -41,7 +43,7 @@ class SavedModel:
     """A model, and the normaliser it was trained behind.
 
     Attributes:
-        name: what people call it: the file's name.
+        name: what to call it: the file's name, or its folder's where the file's says nothing.
         algorithm: what saved it, as in "PPO" or "sbx.SAC".
         agent: the model.
         normaliser: the `VecNormalize` it was trained behind; None where there was none.
@@ -64,7 +66,12 @@ def load(path: Path, *, algo: str | None = None, vecnormalize: Path | None = Non
     path = found(path, "model")
     algorithm = algorithm_of(path, settings_of(path), algo)
     agent = _loaded(path, algorithm)
-    return SavedModel(path.stem, algorithm, agent, None if vecnormalize is None else _normaliser(vecnormalize))
+    return SavedModel(_called(path), algorithm, agent, None if vecnormalize is None else _normaliser(vecnormalize))
+
+
+def _called(path: Path) -> str:
+    """What to call a model by: many are saved as `model.zip`, in a folder whose name tells more."""
+    return path.resolve().parent.name if path.stem in _COMMON_NAMES else path.stem
 
 
 def _loaded(path: Path, algorithm: str) -> Any:

@@ -1,0 +1,82 @@
+"""The page stands alone, and the numbers beside it are those that it shows."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+pytest.importorskip("matplotlib", reason="needs the lab extra")
+
+from ewok.errors import ArgumentError
+from ewok.lab.sheet import panels_of, writable, write_sheet
+from ewok.lab.store import Returns
+from ewok.lab.stress import Plan
+from ewok.lab.verdict import verdict
+from tests.lab.test_verdict import curve, stress
+
+PLAN = Plan(parameters=("gravity",))
+ONE = stress({"gravity": [99.0, 100.0, 30.0]}, radius=curve([0.0, 0.1], [100.0, 60.0]), name="<b>one</b>")
+OTHER = stress({"gravity": [99.0, 100.0, 60.0]}, name="other")
+
+
+def test_the_page_asks_for_nothing_and_escapes_what_it_is_given(tmp_path: Path) -> None:
+    page = write_sheet([ONE, OTHER], PLAN, tmp_path).read_text()
+    assert "<b>" not in page
+    assert "&lt;b&gt;one" in page
+    assert not re.findall(r"(?:src|href)=[\"'](?!#)", page), "it links to nothing outside"
+    assert "<script" not in page
+    assert page.count("<svg") == 2
+    for svg in re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL):
+        ElementTree.fromstring(svg)
+    clips = [set(re.findall(r'<clipPath id="([^"]+)"', svg)) for svg in page.split("<svg")[1:]]
+    assert clips[0].isdisjoint(clips[1]), "figures on one page do not share what they refer to"
+
+
+def test_what_is_written_is_what_came(tmp_path: Path) -> None:
+    write_sheet([ONE, OTHER], PLAN, tmp_path)
+    kept = Returns.read(tmp_path / "returns--b-one-b-.csv.gz")
+    np.testing.assert_array_equal(kept.of("gravity").returns, ONE.curves.of("gravity").returns)
+    assert ONE.radius is not None
+    np.testing.assert_array_equal(kept.of("radius").returns, ONE.radius.returns)
+    told = json.loads((tmp_path / "stress.json").read_text())
+    assert told["models"][0]["verdict"] == verdict(ONE)
+    assert told["models"][1]["findings"][0]["share"] == pytest.approx(0.6)
+    assert told["plan"]["parameters"] == ["gravity"]
+    assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".svg", ".png", ".pdf"}
+
+
+def test_the_same_stress_makes_the_same_page(tmp_path: Path) -> None:
+    first, second = (write_sheet([ONE], PLAN, writable(tmp_path / name)).read_bytes() for name in "ab")
+    assert first == second
+
+
+def test_a_panel_for_each_parameter_and_one_for_the_radius() -> None:
+    panels = panels_of([ONE, OTHER])
+    assert [panel.name for panel in panels] == ["gravity", "radius"]
+    assert panels[0].methods == ("<b>one</b>", "other")
+    assert panels[1].methods == ("<b>one</b>",), "the other has no critic"
+
+
+def test_a_folder_that_cannot_be_written_is_known_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(ArgumentError, match="`out` must be a folder"):
+        writable(tmp_path / "file")
+    assert writable(tmp_path / "new" / "deep").is_dir()
+
+    def refuse(dir: Path) -> None:  # noqa: A002
+        raise PermissionError(13, "Permission denied", str(dir))
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refuse)
+    with pytest.raises(PermissionError):
+        writable(tmp_path)
+
+
+def test_models_without_skill_have_no_table(tmp_path: Path) -> None:
+    lost = replace(OTHER, nominal=np.ones(5), random=np.ones(5))
+    assert "<table>" not in write_sheet([lost], PLAN, tmp_path).read_text()
