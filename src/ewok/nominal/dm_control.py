@@ -134,8 +134,12 @@ def _flattened(observation: Any) -> Any:
 
 def dm_control_kernel(env: Any) -> NominalKernel:
     """Pooled physics for the suite's own tasks; others may remember, or draw, while they judge a step."""
-    own = _is_suite(env) and type(env._env.task).__module__.startswith("dm_control.suite.")
-    return DmControlKernel(env) if own else RestoreKernel(env)
+    return DmControlKernel(env) if is_suite_task(env) else RestoreKernel(env)
+
+
+def is_suite_task(env: Any) -> bool:
+    """Whether it is a task of the suite itself, whose step changes nothing but the physics."""
+    return _is_suite(env) and type(env._env.task).__module__.startswith("dm_control.suite.")
 
 
 def dm_control_saver(env: Any) -> Saver | None:
@@ -143,9 +147,8 @@ def dm_control_saver(env: Any) -> Saver | None:
 
 
 def _is_suite(env: Any) -> bool:
-    from dm_control.rl.control import Environment
-
-    return type(env._env) is Environment
+    kind = type(vars(env).get("_env"))
+    return f"{kind.__module__}:{kind.__qualname__}" == "dm_control.rl.control:Environment"
 
 
 @final
@@ -155,7 +158,7 @@ class DmControlSaver:
     def save(self, env: Any) -> Any:
         control = env._env
         physics = PhysicsSaver().save(control.physics.model.ptr, control.physics.data.ptr)
-        return physics, _memory_of(control.task), control._step_count, control._reset_next_step
+        return physics, memory_of(control.task), control._step_count, control._reset_next_step
 
     def load(self, env: Any, saved: Any) -> None:
         control = env._env
@@ -164,5 +167,6 @@ class DmControlSaver:
         vars(control.task).update(copy.deepcopy(memory))
 
 
-def _memory_of(task: Any) -> dict[str, Any]:
+def memory_of(task: Any) -> dict[str, Any]:
+    """What a task remembers beside its physics."""
     return {name: copy.deepcopy(value) for name, value in vars(task).items() if name != "_random"}

@@ -157,8 +157,12 @@ def memory_of(env: Any) -> dict[str, Any]:
 
 def mujoco_kernel(env: Any) -> NominalKernel:
     """Pooled data for the environments that Gymnasium ships; a subclass may do anything in its step."""
-    shipped = type(env).__module__.startswith("gymnasium.envs.mujoco.")
-    return MujocoKernel(env) if shipped else RestoreKernel(env)
+    return MujocoKernel(env) if is_shipped(env) else RestoreKernel(env)
+
+
+def is_shipped(env: Any) -> bool:
+    """Whether it is one of Gymnasium's own, whose step changes nothing but the physics."""
+    return type(env).__module__.startswith("gymnasium.envs.mujoco.")
 
 
 @final
@@ -172,3 +176,11 @@ class MujocoSaver:
         physics, memory = saved
         PhysicsSaver().load(env.model, env.data, physics)
         vars(env).update(copy.deepcopy(memory))
+
+
+def instabilities(env: Any) -> bytes:
+    """How often the physics of a simulator came apart without a word; empty for one that is not MuJoCo's."""
+    model, data = vars(env).get("model"), vars(env).get("data")
+    if model is None or not type(model).__module__.startswith("mujoco"):
+        return b""
+    return Physics(model).warnings(data)

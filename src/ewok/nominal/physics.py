@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, final
 
@@ -20,7 +20,7 @@ from ewok.errors import require
 if TYPE_CHECKING:
     from mujoco import MjData, MjModel
 
-# Large, and never moved by a task. Height fields are: some tasks grow new terrain at reset.
+# Large, and never moved. Height fields are: some tasks grow new terrain at reset.
 _FIXED = ("mesh_", "tex_", "skin_", "flex_", "name_", "names", "text_", "paths", "bvh_", "oct_")
 
 
@@ -103,25 +103,39 @@ class PhysicsSaver:
     """Saves the data and all numbers of the model and its options: some tasks change them at reset."""
 
     def save(self, model: MjModel, data: MjData) -> tuple[MjData, dict[str, Any]]:
-        return copy.copy(data), {name: _copied(_get(model, name)) for name in _number_names(model)}
+        return copy.copy(data), numbers_of(model)
 
     def load(self, model: MjModel, data: MjData, saved: tuple[MjData, dict[str, Any]]) -> None:
         source, numbers = saved
-        for name, number in numbers.items():
-            current = _get(model, name)
-            if isinstance(current, np.ndarray):
-                np.copyto(current, number)
-            elif current != number:
-                setattr(model.opt, name.removeprefix(_OPTION), number)
+        set_numbers(model, numbers)
         Physics(model).copy(data, source)
 
 
-_OPTION = "opt."
+def numbers_of(model: MjModel) -> dict[str, Any]:
+    """All numbers of a model, its options and its statistics, in arrays of their own."""
+    names = _number_names(model)
+    volumes = [] if model.nmesh else ["bvh_aabb"]  # those of meshes are large, and never moved
+    return {name: _copied(_get(model, name)) for name in (*names, *volumes)}
+
+
+def set_numbers(model: MjModel, numbers: Mapping[str, Any]) -> None:
+    """Give a model these numbers; those that are not named stay."""
+    for name, number in numbers.items():
+        current = _get(model, name)
+        if isinstance(current, np.ndarray):
+            np.copyto(current, number)
+        elif current != number:
+            part, _, attribute = name.partition(".")
+            setattr(getattr(model, part), attribute, number)
+
+
+_PARTS = ("opt", "stat")  # the solver reads statistics too
 _NUMBER_NAMES: dict[type, list[str]] = {}
 
 
 def _get(model: MjModel, name: str) -> Any:
-    return getattr(model.opt, name.removeprefix(_OPTION)) if name.startswith(_OPTION) else getattr(model, name)
+    part, dot, attribute = name.partition(".")
+    return getattr(getattr(model, part), attribute) if dot else getattr(model, name)
 
 
 def _copied(number: Any) -> Any:
@@ -129,11 +143,12 @@ def _copied(number: Any) -> Any:
 
 
 def _number_names(model: MjModel) -> list[str]:
-    """The attributes of a model that are arrays of numbers, and those of its options."""
+    """The attributes of a model that are arrays of numbers, and those of its options and statistics."""
     names = _NUMBER_NAMES.get(type(model))
     if names is None:
-        arrays = [n for n in dir(model) if not n.startswith(("_", *_FIXED)) and isinstance(_get(model, n), np.ndarray)]
-        options = [_OPTION + n for n in dir(model.opt) if not n.startswith("_")]
-        options = [n for n in options if isinstance(_get(model, n), np.ndarray | int | float)]
-        names = _NUMBER_NAMES[type(model)] = arrays + options
+        names = [n for n in dir(model) if not n.startswith(("_", *_FIXED)) and isinstance(_get(model, n), np.ndarray)]
+        for part in _PARTS:
+            dotted = [f"{part}.{n}" for n in dir(getattr(model, part)) if not n.startswith("_")]
+            names += [n for n in dotted if isinstance(_get(model, n), np.ndarray | int | float)]
+        _NUMBER_NAMES[type(model)] = names
     return names

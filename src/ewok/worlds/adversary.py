@@ -77,7 +77,7 @@ def adversary(
         summary=f"{world.name}, turned against one agent",
         build=build,
         settle=settle,
-        parameters=(radius, *world.parameters),
+        parameters=(radius, *world.perturbations.values()),
         package=world.package,
         extra=world.extra,
     )

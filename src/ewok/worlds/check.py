@@ -44,7 +44,7 @@ def check_perturbation(world: World | str, *, num_steps: int = 100, seed: int = 
     nominal = walk(world.build(), num_steps, seed)
     _check_nominal(world, nominal, num_steps, seed)
     ends: list[tuple[dict[str, float], Trajectory]] = []
-    for parameter in world.parameters:
+    for parameter in world.perturbations.values():
         for value in dict.fromkeys((parameter.low, parameter.high)):
             if value != parameter.nominal:
                 ends.append(({parameter.name: value}, walk(world.make(**{parameter.name: value}), num_steps, seed)))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable
 
+from ewok.errors import MissingExtraError
 from ewok.worlds.generic import GENERIC
 from ewok.worlds.perturbation import Perturbation
-from ewok.worlds.world import get, names
+from ewok.worlds.world import World, families, get, names
 
 _WIDTH = 80
 
@@ -18,7 +19,8 @@ def all_worlds() -> str:
     for name in names():
         world = get(name)
         lines.append(f"{name:<24}{world.summary}" + (f" [{world.extra}]" if world.extra else ""))
-        lines += _wrapped(world.perturbations)
+        lines += _wrapped(_parameters(world))
+    lines += [f"{f'{prefix}/NAME':<24}{summary}" for prefix, summary in families().items()]
     lines += ["any world", *_wrapped(GENERIC), "", "`ewok worlds NAME` shows units, nominal values and ranges."]
     return "\n".join(lines)
 
@@ -28,7 +30,7 @@ def one_world(name: str) -> str:
     world = get(name)
     lines = [f"{world.name}: {world.summary}" + (f" (pip install 'ewok[{world.extra}]')" if world.extra else "")]
     lines.append(f"  {'parameter':<20}{'unit':<16}{'nominal':>9}  tested range")
-    lines += [_row(parameter) for parameter in world.parameters]
+    lines += [_row(parameter) for parameter in world.perturbations.values()]
     lines += ["in any world:", *(_row(generic.perturbation) for generic in GENERIC.values())]
     return "\n".join(line.rstrip() for line in lines)
 
@@ -37,6 +39,14 @@ def _row(parameter: Perturbation) -> str:
     tested = f"[{parameter.low:g}, {parameter.high:g}]"
     row = f"  {parameter.name:<20}{parameter.unit:<16}{parameter.nominal:>9g}  {tested}"
     return f"{row}\n    ({parameter.note})" if parameter.note else row
+
+
+def _parameters(world: World) -> Iterable[str]:
+    """Their names; of a simulator that is not installed, what installs it."""
+    try:
+        return world.perturbations
+    except MissingExtraError as error:
+        return [str(error)]
 
 
 def _wrapped(parameters: Iterable[str]) -> list[str]:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ewok.errors import NotResetError, require
 from ewok.nominal.batch import copied, leaves, stack, take_rows
+from ewok.nominal.mujoco import instabilities
 
 Array = NDArray[Any]
 Indices = NDArray[np.intp]
@@ -206,14 +207,17 @@ class LoopBatch:
         terminated, truncated = np.zeros(num, dtype=bool), np.zeros(num, dtype=bool)
         rows = list(gym.vector.utils.iterate(batch_space(self.single_action_space, num), actions))
         for row, index in enumerate(living):
+            env = self._envs[index]
+            stable = instabilities(env.unwrapped)
             try:
-                observation, reward, ended, cut, _ = self._envs[index].step(rows[row])
+                observation, reward, ended, cut, _ = env.step(rows[row])
             except Exception as error:
                 if not is_divergence(error):
                     raise
                 diverged[row] = True
                 continue
-            if not (np.isfinite(float(reward)) and is_finite(observation)):
+            finite = np.isfinite(float(reward)) and is_finite(observation)
+            if not finite or instabilities(env.unwrapped) != stable:
                 diverged[row] = True
                 continue
             self._last[index] = copied(observation)

@@ -8,12 +8,12 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ewok.nominal.noise import ActionNoise
 from ewok.nominal.physics import Threads, available_threads
+from ewok.worlds.streams import Streams
 from ewok.worlds.vector import Indices, Outcome
 from ewok.worlds.walker_kernel import NUM_SEEN, Walkers, judged
 from ewok.worlds.walker_model import model_of, values_in
-from ewok.worlds.world import Environment, Settle, Values, innermost
+from ewok.worlds.world import Environment, Settle, Values
 
 
 @final
@@ -36,42 +36,34 @@ class WalkerBatch:
         num_episodes: int,
         num_threads: int | None = None,
     ) -> None:
-        self._env, self._settle = env, settle
+        self._env = env
         simulator: Any = env.unwrapped
         self._simulator, self._control = simulator, simulator._env
-        self._noise = innermost(env, ActionNoise)
-        self._points = [point for point in points for _ in range(num_episodes)]
-        self._means = np.array([point["noise_mean"] for point in self._points])
+        each = [point for point in points for _ in range(num_episodes)]
+        self._streams = Streams(env, settle, each)
         self._threads = Threads(available_threads() if num_threads is None else num_threads)
-        values = [values_in(point) for point in self._points]
+        values = [values_in(point) for point in each]
         alike = list(dict.fromkeys(values))
         rooms = [model_of(different) for different in alike for _ in range(self._threads.num)]
         self._walkers = Walkers(rooms, self._control._n_sub_steps)
-        self._rooms = [alike.index(each) * self._threads.num for each in values]
+        self._rooms = [alike.index(value) * self._threads.num for value in values]
         self._states = np.zeros((len(values), self._walkers.state_size))
-        self._generators: list[tuple[Any, np.random.Generator]] = [
-            (np.random.RandomState(), np.random.default_rng()) for _ in values
-        ]
         self._num_steps = 0
         self.num_envs = len(values)
         self.single_observation_space = env.observation_space
         self.single_action_space = env.action_space
 
     def reset(self, seeds: Sequence[int | None], options: dict[str, Any] | None) -> Any:
-        """Each by the one environment, moved to its point and lent its generators."""
-        env, simulator, noise, observations = self._env, self._simulator, self._noise, []
-        for index, (point, seed) in enumerate(zip(self._points, seeds, strict=True)):
-            self._settle(env, point)
-            simulator.np_random, noise.generator = self._generators[index]
-            observations.append(env.reset(seed=seed, options=options)[0])
-            self._generators[index] = simulator.np_random, noise.generator
+        observations = []
+        for index, seed in enumerate(seeds):
+            observations.append(self._streams.reset(index, seed, options))
             self._walkers.save_other(self._control.physics.data.ptr, self._states[index])
         self._num_steps = 0
         return np.array(observations)
 
     def step(self, living: Indices, actions: Any) -> Outcome:
         indices, num = living.tolist(), len(living)
-        noisy = self._disturbed(indices, actions)
+        noisy = self._streams.disturbed(indices, actions)
         table = np.empty((num, NUM_SEEN))
         stable = self._threads.each(lambda row: self._step(row, indices[row], noisy[row], table[row]), num)
         observations, rewards = judged(table, self._simulator.speed)
@@ -90,11 +82,3 @@ class WalkerBatch:
         walkers.save(room, self._states[index])
         np.concatenate(walkers.seen[room], out=seen)
         return stable
-
-    def _disturbed(self, indices: list[int], actions: Any) -> NDArray[Any]:
-        """What `ActionNoise` makes of each action, by the generator of its own."""
-        space: Any = self.single_action_space
-        shape, std = (1, *space.shape), np.asarray(self._noise.std)
-        drawn = [self._generators[index][1].normal(self._means[index], std, shape) for index in indices]
-        clipped: NDArray[Any] = np.clip(np.asarray(actions) + np.concatenate(drawn), space.low, space.high)
-        return clipped.astype(space.dtype)

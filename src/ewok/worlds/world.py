@@ -34,7 +34,7 @@ class World:
     Attributes:
         name: what people type.
         build: makes the nominal environment, with its nominal noise.
-        parameters: what can be moved.
+        parameters: what can be moved; or a function that says so, where the simulator has to be asked.
         settle: moves a live environment, wrappers and all, so that its parameters have the values it is
             given, one for every parameter; what the simulator derives from them must follow. It holds for
             the episode that goes on, whose state stays as it is, and for those to come.
@@ -58,7 +58,7 @@ class World:
 
     name: str
     build: Callable[[], Environment]
-    parameters: Sequence[Perturbation]
+    parameters: Sequence[Perturbation] | Callable[[], Sequence[Perturbation]]
     settle: Settle
     batch: BatchMaker | None = None
     summary: str = ""
@@ -68,17 +68,25 @@ class World:
     @cached_property
     def perturbations(self) -> dict[str, Perturbation]:
         """The parameters by name."""
-        return {parameter.name: parameter for parameter in self.parameters}
+        if callable(self.parameters):
+            self.require_installed()
+        parameters = self.parameters() if callable(self.parameters) else self.parameters
+        return {parameter.name: parameter for parameter in parameters}
 
     @cached_property
     def nominal(self) -> dict[str, float]:
         """The nominal value of every parameter."""
         return {name: parameter.nominal for name, parameter in self.perturbations.items()}
 
+    def require_installed(self) -> None:
+        """Raise `MissingExtraError` with the line that installs it unless the simulator is there."""
+        if self.package:
+            require_package(self.package, self.extra)
+
     @property
     def recorded(self) -> World | str:
         """As a wrapper's spec writes it down: by name where that finds it again."""
-        return self.name if _WORLDS.get(self.name) is self else self
+        return self.name if self in (_WORLDS.get(self.name), _MADE.get(self.name)) else self
 
     def __reduce__(self) -> Any:
         """By name where that finds it again; else as it is, which takes functions that have names."""
@@ -90,8 +98,7 @@ class World:
         Beside the world's own parameters, those that fit any environment can be named: `ewok.worlds.GENERIC`.
         """
         own, others = self._sorted(values)
-        if self.package:
-            require_package(self.package, self.extra)
+        self.require_installed()
         env = self.build()
         if own:
             env = Shifted(env, world=self, values=own)
@@ -109,8 +116,7 @@ class World:
         whole = isinstance(given, int | np.integer) and not isinstance(given, bool) and bool(given >= 1)
         require(whole, "episodes", "a whole number, at least 1", episodes, "The paper uses 30.")
         checked = [self.checked(point) for point in points]
-        if self.package:
-            require_package(self.package, self.extra)
+        self.require_installed()
         complete = [{**self.nominal, **point} for point in checked]
         batch = None if self.batch is None else self.batch(complete, int(episodes))
         if batch is None:
@@ -204,6 +210,8 @@ class Shifted(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
 
 _WORLDS: dict[str, World] = {}
+_FAMILIES: dict[str, tuple[Callable[[str], World], str]] = {}  # by what stands before the slash in a name
+_MADE: dict[str, World] = {}  # by families
 
 
 def register(world: World) -> World:
@@ -211,6 +219,16 @@ def register(world: World) -> World:
     require(isinstance(world, World), "world", "an `ewok.worlds.World`", world, "Make one first.")
     _WORLDS[world.name] = world
     return world
+
+
+def register_family(prefix: str, make: Callable[[str], World], summary: str = "") -> None:
+    """Let `get` make worlds named "prefix/rest", by `make("rest")`: a simulator with many tasks."""
+    _FAMILIES[prefix] = make, summary
+
+
+def families() -> dict[str, str]:
+    """What the names of worlds that are made when asked for begin with, and what they are."""
+    return {prefix: summary for prefix, (_, summary) in _FAMILIES.items()}
 
 
 def names() -> list[str]:
@@ -231,6 +249,11 @@ def get(name: str) -> World:
         found = getattr(importlib.import_module(module), attribute, None)
         require(isinstance(found, World), "name", 'text "module:object" of an `ewok.worlds.World`', name, "Make one.")
         return cast(World, found)
+    prefix, _, rest = str(name).partition("/")
+    if name not in _WORLDS and prefix in _FAMILIES:
+        if name not in _MADE:
+            _MADE[name] = _FAMILIES[prefix][0](rest)
+        return _MADE[name]
     require_known(name, _WORLDS, "name", "a world")
     return _WORLDS[name]
 
