@@ -10,7 +10,7 @@ from ewok.worlds.generic import GENERIC
 from ewok.worlds.perturbation import Perturbation
 from ewok.worlds.world import World, families, get, names
 
-_WIDTH = 80
+_WIDTH, _INDENT = 82, " " * 26
 
 
 def all_worlds() -> str:
@@ -18,9 +18,9 @@ def all_worlds() -> str:
     lines: list[str] = []
     for name in names():
         world = get(name)
-        lines.append(f"{name:<24}{world.summary}" + (f" [{world.extra}]" if world.extra else ""))
-        lines += _wrapped(_parameters(world))
-    lines += [f"{f'{prefix}/NAME':<24}{summary}" for prefix, summary in families().items()]
+        lines.append(f"{name:<26}{world.summary}" + (f" [{world.extra}]" if world.extra else ""))
+        lines += _parameters(world)
+    lines += [f"{f'{prefix}/NAME':<26}{summary}" for prefix, summary in families().items()]
     lines += ["any world", *_wrapped(GENERIC), "", "`ewok worlds NAME` shows units, nominal values and ranges."]
     return "\n".join(lines)
 
@@ -41,14 +41,13 @@ def _row(parameter: Perturbation) -> str:
     return f"{row}\n    ({parameter.note})" if parameter.note else row
 
 
-def _parameters(world: World) -> Iterable[str]:
-    """Their names; of a simulator that is not installed, what installs it."""
+def _parameters(world: World) -> list[str]:
+    """Lines with their names; of a simulator that is not installed, what installs it."""
     try:
-        return world.perturbations
+        return _wrapped(world.perturbations)
     except MissingExtraError as error:
-        return [str(error)]
+        return [f"{_INDENT}{error}"]
 
 
 def _wrapped(parameters: Iterable[str]) -> list[str]:
-    indent = " " * 24
-    return textwrap.wrap(", ".join(parameters), _WIDTH, initial_indent=indent, subsequent_indent=indent)
+    return textwrap.wrap(", ".join(parameters), _WIDTH, initial_indent=_INDENT, subsequent_indent=_INDENT)

@@ -1,0 +1,168 @@
+"""A world: nominal, moved by any combination of its parameters, found by its name."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import gymnasium as gym
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import ewok
+from ewok.errors import ArgumentError, MissingExtraError
+from ewok.testing import check_snapshot
+from ewok.worlds import Perturbation, World, world
+from ewok.worlds.vector import LoopBatch
+
+
+def build() -> gym.Env[Any, Any]:
+    return gym.make("Pendulum-v1")
+
+
+def settle(env: gym.Env[Any, Any], values: Mapping[str, float]) -> None:
+    pendulum: Any = env.unwrapped
+    pendulum.g, pendulum.m = values["gravity"], values["mass"]
+
+
+GRAVITY = Perturbation(name="gravity", nominal=10.0, low=5.0, high=15.0, above=0.0)
+MASS = Perturbation(name="mass", nominal=1.0, low=0.5, high=2.0, above=0.0)
+SWING = World(name="swing", build=build, parameters=[GRAVITY, MASS], settle=settle)
+
+
+@pytest.fixture
+def registered() -> Iterator[World]:
+    yield ewok.worlds.register(SWING)
+    del world._WORLDS["swing"]
+
+
+def gravity_of(env: Any) -> tuple[float, float]:
+    return env.unwrapped.g, env.unwrapped.m
+
+
+def test_the_names_that_are_promised_are_there() -> None:
+    names = ewok.worlds.names()
+    assert names[:4] == ["cartpole", "walker-stand", "walker-walk", "walker-run"]
+    assert list(ewok.worlds.get("cartpole").perturbations) == [
+        *("noise", "pole_mass", "pole_length", "cart_mass", "gravity")
+    ]
+    assert list(ewok.worlds.get("walker-run").perturbations) == [
+        *("noise_mean", "thigh_length", "torso_length", "joint_damping", "contact_friction")
+    ]
+
+
+def test_any_combination_can_be_made_and_what_is_not_named_is_nominal() -> None:
+    assert gravity_of(SWING.make()) == (10.0, 1.0)
+    assert gravity_of(SWING.make(mass=2.0)) == (10.0, 2.0)
+    assert gravity_of(SWING.make(gravity=5, mass=np.float32(0.5))) == (5.0, 0.5)
+
+
+def test_worlds_share_nothing() -> None:
+    one, other = SWING.make(gravity=5.0), SWING.make()
+    SWING.move(one, mass=2.0)
+    assert (gravity_of(one), gravity_of(other)) == ((10.0, 2.0), (10.0, 1.0))
+    assert gravity_of(SWING.make()) == (10.0, 1.0)
+
+
+def test_a_live_environment_is_moved_and_says_where_it_is() -> None:
+    env = SWING.make(gravity=5.0, observation_noise=0.1)
+    assert SWING.values_of(env) == {"gravity": 5.0, "mass": 1.0, "observation_noise": 0.1}
+    SWING.move(env, mass=2.0)
+    assert SWING.values_of(env) == {"gravity": 10.0, "mass": 2.0, "observation_noise": 0.0}
+    bare = build()
+    SWING.move(bare, gravity=7.0)  # even one that the world did not make
+    assert gravity_of(bare) == (7.0, 1.0)
+    with pytest.raises(ArgumentError, match=r"`env` must be an environment with a `ActionDelay` in it.*action_delay=0"):
+        SWING.move(bare, action_delay=1)
+
+
+def test_what_is_saved_stays_moved(registered: World) -> None:
+    env = SWING.make(gravity=5.0)
+    assert env.spec is not None
+    for again in (pickle.loads(pickle.dumps(env)), gym.make(env.spec)):
+        assert gravity_of(again) == (5.0, 1.0)
+    other = SWING.make(mass=2.0)
+    env.reset(seed=0)
+    other.reset(seed=1)
+    ewok.restore(other, ewok.snapshot(env))
+    action = np.ones(1, dtype=np.float32)
+    np.testing.assert_array_equal(other.step(action)[0], env.step(action)[0])
+    assert gravity_of(other) == (5.0, 1.0)
+    check_snapshot(SWING.make(gravity=5.0), twin=SWING.make(gravity=5.0), num_steps=50)
+
+
+def test_worlds_are_pickled_by_name_or_by_their_functions(registered: World) -> None:
+    assert pickle.loads(pickle.dumps(SWING)) is SWING
+    other = World(name="other", build=build, parameters=[GRAVITY, MASS], settle=settle)
+    assert gravity_of(pickle.loads(pickle.dumps(other)).make(gravity=5.0)) == (5.0, 1.0)
+
+
+def test_a_name_or_a_module_and_object_finds_a_world(registered: World) -> None:
+    assert ewok.worlds.get("swing") is SWING
+    assert ewok.worlds.get(f"{__name__}:SWING") is SWING
+    with pytest.raises(ArgumentError, match="of an `ewok.worlds.World`"):
+        ewok.worlds.get(f"{__name__}:GRAVITY")
+
+
+def test_moved_worlds_pass_the_checkers_of_gymnasium_and_sb3() -> None:
+    env = ewok.worlds.get("cartpole").make(gravity=20.0)
+    check_env(env.unwrapped, skip_render_check=True)
+    sb3 = pytest.importorskip("stable_baselines3.common.env_checker", reason="needs SB3: pip install 'ewok[sb3]'")
+    sb3.check_env(env, warn=False)
+
+
+def test_many_at_once_are_single_environments_where_nothing_is_faster() -> None:
+    vector = SWING.make_vector([{}, {"gravity": 5.0}], episodes=2)
+    assert isinstance(vector._batch, LoopBatch)
+    assert [gravity_of(env)[0] for env in vector._batch._envs] == [10.0, 10.0, 5.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (lambda: ewok.worlds.get("cartpol"), "`name` must be the name of a world.*Did you mean 'cartpole'.*There are:"),
+        (lambda: SWING.make(gravty=3.0), "`parameter` must be the name of a parameter of the world 'swing'.*'gravity'"),
+        (lambda: SWING.make_vector([{"gravty": 3.0}]), "Did you mean 'gravity'"),
+        (lambda: SWING.make(gravity=-1.0), "`gravity` must be a finite number greater than 0"),
+        (lambda: SWING.make(mass=0.0), "`mass` must be a finite number greater than 0"),
+        (lambda: SWING.make(gravity=5.0, mass=float("nan")), "`mass` must be a finite number"),
+        (lambda: SWING.make_vector([{"gravity": 5.0}, {"mass": float("inf")}]), "`mass` must be a finite number"),
+        (lambda: ewok.worlds.register("swing"), "`world` must be an `ewok.worlds.World`"),  # type: ignore[arg-type]
+        (lambda: ewok.worlds.get("cartpole").prepared(SWING.make(mass=2.0), ["gravity"]), "of the world 'cartpole'"),
+        (lambda: ewok.worlds.get("walker-walk").make(thigh_length=0.0), "`thigh_length` must be .*greater than 0"),
+        (lambda: ewok.worlds.get("cartpole").make(pole_mass=-0.1), "`pole_mass` must be .*greater than 0"),
+        (lambda: ewok.worlds.get("cartpole").make(action_noise=0.1), "needs a continuous"),
+    ],
+)
+def test_bad_input_is_named_with_what_to_do(ask: Any, said: str) -> None:
+    with pytest.raises((ArgumentError, ewok.errors.WrapperError), match=said):
+        ask()
+
+
+def test_a_world_that_is_not_installed_says_which_line_installs_it() -> None:
+    absent = World(
+        name="absent", build=build, parameters=[GRAVITY], settle=settle, package="no_such_package", extra="dmc"
+    )
+    for ask in (absent.make, lambda: absent.make_vector([{}])):
+        with pytest.raises(MissingExtraError, match=r"no_such_package is not installed.*pip install 'ewok\[dmc\]'"):
+            ask()
+
+
+def test_parameters_can_be_asked_for_later_and_families_make_worlds_by_name() -> None:
+    asked: list[str] = []
+
+    def make(rest: str) -> World:
+        asked.append(rest)
+        return World(name=f"swings/{rest}", build=build, parameters=lambda: [GRAVITY, MASS], settle=settle)
+
+    ewok.worlds.register_family("swings", make, "swings of all kinds")
+    try:
+        found = ewok.worlds.get("swings/high")
+        assert found is ewok.worlds.get("swings/high")
+        assert gravity_of(found.make(gravity=5.0)) == (5.0, 1.0)
+        assert asked == ["high"]
+        assert world.families()["swings"] == "swings of all kinds"
+    finally:
+        del world._FAMILIES["swings"], world._MADE["swings/high"]
