@@ -106,6 +106,7 @@ def test_a_name_or_a_module_and_object_finds_a_world(registered: World) -> None:
         ewok.worlds.get(f"{__name__}:GRAVITY")
 
 
+@pytest.mark.filterwarnings("ignore:.*A Box observation space:UserWarning")  # CartPole's own, bare as well
 def test_moved_worlds_pass_the_checkers_of_gymnasium_and_sb3() -> None:
     env = ewok.worlds.get("cartpole").make(gravity=20.0)
     check_env(env.unwrapped, skip_render_check=True)
