@@ -17,6 +17,7 @@ from ewok.tabular.sets import UncertaintySet
 from ewok.tabular.sweep import NOMINAL, freeze, nominal_sweep, policy_sweep, robust_sweep, worst_rows
 
 _ROUNDING = 1e-12  # relative: what rounding can add to the difference between two actions
+_VECTOR = 8  # numbers that one instruction may work on
 _PARTS = 4  # pieces per thread, for rows take unequal time
 Ints = NDArray[np.int64]
 
@@ -51,7 +52,7 @@ class Operator:
         sign = -1.0 if uncertainty is not None and uncertainty.optimistic else 1.0
         radii = np.zeros(0) if uncertainty is None else radii_of(uncertainty, mdp.num_pairs, "pair")
         self._question = (kind, sign, radii, weights_of(mdp, uncertainty), mdp.discount)
-        longest = int(np.diff(mdp.row_ptr).max(initial=0))
+        longest = _VECTOR * -(-int(np.diff(mdp.row_ptr).max(initial=0)) // _VECTOR)
         parts = _parts(mdp, 1 if num_threads == 1 else _PARTS * num_threads)
         self._parts = [(first, last, np.empty((4, longest))) for first, last in parts]
         self._pool = ThreadPoolExecutor(num_threads) if num_threads > 1 else None

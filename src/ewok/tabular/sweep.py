@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from ewok.tabular.compiled import borrowing
+from ewok.tabular.compiled import borrowing, summing
+from ewok.tabular.prefetch import prefetch
 from ewok.tabular.sets import kl
 from ewok.tabular.sets.worst_row import worst_row
 
 NOMINAL = -1  # the kind of no set at all
+_AHEAD = 4  # states between asking for a row and needing it
 
 
 @borrowing
@@ -41,7 +43,7 @@ def robust_sweep(first, last, work, tables, value, question, memory, new):  # ty
 
     Args:
         first, last: which states.
-        work: (4, longest row) scratch.
+        work: (4, at least the longest row) scratch.
         tables: state_ptr, row_ptr, next_states, probabilities, pair_rewards, entry_rewards (or none).
         value: (S,) v.
         question: kind, sign, radii, weights, discount, rise, slack.
@@ -54,13 +56,15 @@ def robust_sweep(first, last, work, tables, value, question, memory, new):  # ty
     floors, ceilings, temperatures, taken = memory
     above = slack if sign > 0.0 else 0.0
     for s in range(first, last):
+        if s + _AHEAD < last:
+            _ask_for(taken[s + _AHEAD], row_ptr, next_states, probabilities)
         best, choice, least, incumbent = -np.inf, -1, floors[s], taken[s]
         for j in range(state_ptr[s] - (incumbent >= 0), state_ptr[s + 1]):
             k = incumbent if j < state_ptr[s] else j  # the last action taken comes first
             if j == incumbent or ceilings[k] + rise < max(least, best):
                 continue
             start, size = row_ptr[k], row_ptr[k + 1] - row_ptr[k]
-            z, p = work[0, :size], probabilities[start : start + size]
+            z, p = work[0], probabilities[start : start + size]
             paid, mean = _look(z, p, start, next_states, value, sign, discount, pair_rewards[k], entry_rewards)
             total = paid + sign * mean
             if sign > 0.0 and total < max(least, best):
@@ -71,13 +75,22 @@ def robust_sweep(first, last, work, tables, value, question, memory, new):  # ty
                 bound, temperatures[k] = kl.bounded_row(z, p, mean, radii[k], tau, slack, work[1])
             else:
                 w = work[1, : _weigh(work[1], start, size, next_states, weights)]
-                bound = worst_row(kind, z, p, w, radii[k], work[2, :size], work[3, :size])
+                bound = worst_row(kind, z[:size], p, w, radii[k], work[2, :size], work[3, :size])
             total = paid + sign * bound
             ceilings[k] = total + above - rise
             if total > best:
                 best, choice = total, k
         new[s] = best if choice >= 0 else 0.0
         taken[s] = choice
+
+
+@borrowing
+def _ask_for(k, row_ptr, next_states, probabilities):  # type: ignore[no-untyped-def]
+    """Start to fetch the row of a pair: where each state's is cannot be foreseen by the machine."""
+    if k >= 0:
+        for i in range(row_ptr[k], row_ptr[k + 1], 8):
+            prefetch(probabilities, i)
+            prefetch(next_states, i)
 
 
 @borrowing
@@ -91,14 +104,14 @@ def policy_sweep(first, last, work, tables, value, question, temperatures, share
             if shares[k] == 0.0:
                 continue
             start, size = row_ptr[k], row_ptr[k + 1] - row_ptr[k]
-            z, p = work[0, :size], probabilities[start : start + size]
+            z, p = work[0], probabilities[start : start + size]
             paid, bound = _look(z, p, start, next_states, value, sign, discount, pair_rewards[k], entry_rewards)
             if kind == kl.KIND:
                 tau = temperatures[k]
                 bound, temperatures[k] = kl.bounded_row(z, p, bound, radii[k], tau, slack, work[1])
             elif kind != NOMINAL:
                 w = work[1, : _weigh(work[1], start, size, next_states, weights)]
-                bound = worst_row(kind, z, p, w, radii[k], work[2, :size], work[3, :size])
+                bound = worst_row(kind, z[:size], p, w, radii[k], work[2, :size], work[3, :size])
             new[s] += shares[k] * (paid + sign * bound)
 
 
@@ -145,7 +158,7 @@ def freeze(taken, work, tables, value, question, temperatures, starts, next_take
             paid[s] += q[i] * entry_rewards[start + i]
 
 
-@borrowing
+@summing
 def _mean(p, next_states, value):  # type: ignore[no-untyped-def]
     """<p, v>."""
     mean = 0.0
@@ -154,7 +167,7 @@ def _mean(p, next_states, value):  # type: ignore[no-untyped-def]
     return mean
 
 
-@borrowing
+@summing
 def _look(z, p, start, next_states, value, sign, discount, paid, entry_rewards):  # type: ignore[no-untyped-def]
     """Fill z with r + gamma v(s') of a pair's outcomes, low is bad; returns what stays out of it, and <p, z>.
 
@@ -162,11 +175,11 @@ def _look(z, p, start, next_states, value, sign, discount, paid, entry_rewards):
     """
     mean = 0.0
     if len(entry_rewards) == 0:
-        for i in range(len(z)):
+        for i in range(len(p)):
             z[i] = sign * discount * value[next_states[start + i]]
             mean += p[i] * z[i]
         return paid, mean
-    for i in range(len(z)):
+    for i in range(len(p)):
         z[i] = sign * (entry_rewards[start + i] + discount * value[next_states[start + i]])
         mean += p[i] * z[i]
     return 0.0, mean

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from ewok.tabular.compiled import borrowing
+from ewok.tabular.compiled import fusing
 
 _LEAST = -708.0  # below it exp(x) is smaller than any normal number
 _ROUND = 1.5 * 2.0**52  # a number so large that adding it leaves only whole numbers, in its last bits
@@ -14,7 +14,7 @@ _LOG2_HIGH, _LOG2_LOW = 0.693147180369123816490, 1.90821492927058770002e-10  # t
 _TAYLOR = tuple(1.0 / math.factorial(i) for i in range(13, -1, -1))  # enough for half a log 2
 
 
-@borrowing
+@fusing
 def exponential(x):  # type: ignore[no-untyped-def]
     """exp(x) of x <= 0 to within two units in the last place; at least exp(-708): exp(x) = 2^k exp(x - k log 2)."""
     x = max(x, _LEAST)

@@ -15,9 +15,9 @@ from typing import ClassVar, final
 
 from numpy.typing import ArrayLike
 
-from ewok.tabular.compiled import borrowing
+from ewok.tabular.compiled import borrowing, summing
 from ewok.tabular.sets.exponential import exponential
-from ewok.tabular.sets.row import expectation, mass_of_lowest, nominal, on_lowest, relative
+from ewok.tabular.sets.row import expectation, extent, mass_of_lowest, nominal, on_lowest, relative
 
 KIND = 0
 _SMALL = 1e-2  # tau times span below which exp - 1 is used, for what is left of 1 would be rounding
@@ -91,11 +91,9 @@ def bounded_row(z, p, mean, beta, tau, slack, q):  # type: ignore[no-untyped-def
     """A proved lower bound of the minimum, no more than slack below it, and the tau for the next call.
 
     Starts from the tau given (0: none is known), which between sweeps over slowly moving scores is
-    so close that a single pass of exponentials is enough.
+    so close that a single pass of exponentials is enough. z and q may be longer than p: see `tilt`.
     """
-    low, high = z[0], z[0]
-    for i in range(1, len(z)):
-        low, high = min(low, z[i]), max(high, z[i])
+    low, high = extent(z, len(p))
     span = high - low
     if beta <= 0.0 or span == 0.0:
         return mean, 0.0
@@ -124,25 +122,32 @@ def tilted_by(z, p, tau, q):  # type: ignore[no-untyped-def]
     if tau == 0.0:
         nominal(z, p, q)
         return
-    low, high = z.min(), z.max()
+    low, high = extent(z, len(z))
     total = tilt(z, p, low, expectation(z, p), high - low, tau, q)[3]
     for i in range(len(z)):
         q[i] /= total
 
 
-@borrowing
+@summing
 def tilt(z, p, low, mean, span, tau, q):  # type: ignore[no-untyped-def]
     """Fill q with p exp(-tau z), not yet normalised.
 
     Returns KL(q || p), its slope tau Var_q(z), and <q, z>, all of the normalised q, and the sum of q.
+    Where z and q are long enough for whole vectors of eight, what is beyond p is written over.
     """
     if tau * span < _SMALL:
         return _tilt_around(z, p, mean, tau, q)
-    for i in range(len(z)):
-        q[i] = p[i] * exponential(-tau * (z[i] - low))
+    whole = ((len(p) + 7) >> 3) << 3
+    if whole <= len(z) and whole <= len(q):
+        for i in range(whole):  # nothing is left over that would have to be done one by one
+            q[i] = exponential(-tau * (z[i] - low))
+    else:
+        for i in range(len(p)):
+            q[i] = exponential(-tau * (z[i] - low))
     total, first, second = 0.0, 0.0, 0.0
-    for i in range(len(z)):
+    for i in range(len(p)):
         u = z[i] - low
+        q[i] *= p[i]
         total += q[i]
         first += q[i] * u
         second += q[i] * u * u
@@ -150,11 +155,11 @@ def tilt(z, p, low, mean, span, tau, q):  # type: ignore[no-untyped-def]
     return -tau * first - math.log(total), tau * (second / total - first * first), low + first, total
 
 
-@borrowing
+@summing
 def _tilt_around(z, p, mean, tau, q):  # type: ignore[no-untyped-def]
     """The same for weights close to p, counted from the mean: nothing is lost to rounding at a tiny radius."""
     more, first, second = 0.0, 0.0, 0.0
-    for i in range(len(z)):
+    for i in range(len(p)):
         c = tau * (mean - z[i])
         grown = math.expm1(c)
         q[i] = p[i] * (1.0 + grown)
@@ -175,10 +180,10 @@ def newton(tau, kl, slope, beta):  # type: ignore[no-untyped-def]
     return tau * math.exp(min(max(step, -1.4), 1.4))
 
 
-@borrowing
+@summing
 def _mean_and_variance(z, p):  # type: ignore[no-untyped-def]
     mean = expectation(z, p)
     variance = 0.0
-    for i in range(len(z)):
+    for i in range(len(p)):
         variance += p[i] * (z[i] - mean) ** 2
     return mean, variance

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from ewok.tabular.compiled import borrowing
+from ewok.tabular.compiled import borrowing, summing
 
 TIES = 1e-13  # scores closer than this, relative to their span, are equally bad
+
+
+@summing
+def extent(z, num):  # type: ignore[no-untyped-def]
+    """The lowest and the highest of the first scores."""
+    lowest, highest = z[0], z[0]
+    for i in range(1, num):
+        lowest, highest = min(lowest, z[i]), max(highest, z[i])
+    return lowest, highest
 
 
 @borrowing
 def relative(z, u):  # type: ignore[no-untyped-def]
     """Fill u with (z - z_min) / span and return the span; zeros where all are equal."""
-    lowest, highest = z[0], z[0]
-    for i in range(1, len(z)):
-        lowest, highest = min(lowest, z[i]), max(highest, z[i])
+    lowest, highest = extent(z, len(z))
     span = highest - lowest
     for i in range(len(z)):
         u[i] = (z[i] - lowest) / span if span > 0.0 else 0.0
@@ -43,10 +50,10 @@ def on_lowest(z, p, u, mass, q):  # type: ignore[no-untyped-def]
     return expectation(z, q)
 
 
-@borrowing
+@summing
 def expectation(z, q):  # type: ignore[no-untyped-def]
     value = 0.0
-    for i in range(len(z)):
+    for i in range(len(q)):
         value += q[i] * z[i]
     return value
 
