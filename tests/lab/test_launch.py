@@ -22,13 +22,13 @@ GRAVITY = {"gravity": [5.0, 20.0]}
 EWOK = {"kind": "ewok", "kappa": 0.1, "num_samples": 3}
 
 
-def study_of(agent: str = "coin", **changes: Any) -> Any:
+def study_of(agent: str = "coin", num_steps: int = 60, **changes: Any) -> Any:
     raw = {
         "name": "small",
         "world": "cartpole",
         "seeds": 2,
         "episodes": 2,
-        "agent": {"agent": f"tests.lab.mine:{agent}", "num_steps": 60},
+        "agent": {"agent": f"tests.lab.mine:{agent}", "num_steps": num_steps},
         "methods": {"baseline": {}, "ewok": EWOK},
         "perturbations": GRAVITY,
     }

@@ -28,6 +28,11 @@ def run(
     reading, launch = load("ewok.lab.reading", extra="lab"), load("ewok.lab.launch", extra="lab")
     read, text = reading.read_file(study, changes or (), seeds)
     folder = Path("runs") / read.name if out is None else out
+    if dry_run:
+        forecast = load("ewok.lab.estimate", extra="lab").forecast(read, folder, workers or launch.default_workers())
+        for line in forecast:
+            typer.echo(line)
+        return
     options: dict[str, Any] = {"text": text, "num_workers": workers, "say": lambda line: typer.echo(line, err=True)}
     try:
         outcome = launch.run_study(read, folder, **options)

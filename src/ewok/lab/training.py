@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, final
 
 import gymnasium as gym
 import numpy as np
@@ -57,8 +58,31 @@ def make_agent(meaning: Plain, env: gym.Env[Any, Any]) -> Any:
     return made(told["policy"], env, seed=seed, **settings)
 
 
-def train(meaning: Plain, logs: Path | None = None, tell: Tell | None = None) -> tuple[Any, Recorder]:
-    """The agent after its training, and what was recorded of it.
+@final
+@dataclass(frozen=True, eq=False)
+class Training:
+    """An agent in its world, before it learns.
+
+    Attributes:
+        agent: who learns.
+        recorder: sees all of it.
+        options: of the agent's `learn`.
+        num_steps: for how long.
+    """
+
+    agent: Any
+    recorder: Recorder
+    options: Mapping[str, Any]
+    num_steps: int
+
+    def learn(self) -> None:
+        """All of it, from the first step to the last."""
+        self.recorder.start()
+        self.agent.learn(self.num_steps, **self.options)
+
+
+def prepare(meaning: Plain, logs: Path | None = None, tell: Tell | None = None) -> Training:
+    """Make a trial's world and agent, and bind the one to the other.
 
     Args:
         meaning: of the trial.
@@ -67,19 +91,14 @@ def train(meaning: Plain, logs: Path | None = None, tell: Tell | None = None) ->
     """
     num_steps = int(meaning["agent"]["num_steps"])
     env = Recorder(training_world(meaning), num_steps, tell)
-    try:
-        agent = make_agent(meaning, env)
-        if not hasattr(agent, "learn"):
-            path = meaning["agent"]["agent"]
-            raise ArgumentError(f"`agent` must make something that has `learn(num_steps)`, but {path} does not.")
-        options = {name: meaning["method"].get(name, False) for name in ("soft", "target")}
-        callback = _bound(agent, env, {name: True for name, given in options.items() if given})
-        keep_log(agent, logs)
-        env.start()
-        agent.learn(num_steps, **({} if callback is None else {"callback": callback}))
-    finally:
-        env.close()
-    return agent, env
+    agent = make_agent(meaning, env)
+    if not hasattr(agent, "learn"):
+        path = meaning["agent"]["agent"]
+        raise ArgumentError(f"`agent` must make something that has `learn(num_steps)`, but {path} does not.")
+    told = {name: True for name in ("soft", "target") if meaning["method"].get(name, False)}
+    callback = _bound(agent, env, told)
+    keep_log(agent, logs)
+    return Training(agent, env, {} if callback is None else {"callback": callback}, num_steps)
 
 
 def keep_log(agent: Any, logs: Path | None) -> None:

@@ -18,7 +18,7 @@ from ewok.lab.columns import write_columns
 from ewok.lab.evaluate import evaluate
 from ewok.lab.folder import as_json
 from ewok.lab.plan import Trial
-from ewok.lab.training import train
+from ewok.lab.training import prepare
 
 Tell = Callable[[str, int, float], None]  # stage, steps so far, mean return of recent episodes
 
@@ -32,8 +32,12 @@ def run_trial(trial: Trial, place: Path, tell: Tell) -> None:
     agent_class(meaning["agent"]["agent"])  # loading a library is no part of the time that training takes
     began = time.monotonic()
     tell("train", 0, float("nan"))
-    agent, recorder = train(meaning, place / "tensorboard", lambda steps, level: tell("train", steps, level))
+    training = prepare(meaning, place / "tensorboard", lambda steps, level: tell("train", steps, level))
+    agent, recorder = training.agent, training.recorder
+    ready = time.monotonic()
+    training.learn()
     trained = time.monotonic()
+    recorder.close()
     tell("evaluate", recorder.num_steps, float("nan"))
     world = worlds.get(meaning["world"])
     options: dict[str, Any] = {"episodes": evaluation["episodes"], "seed": evaluation["seed"]}
@@ -47,7 +51,7 @@ def run_trial(trial: Trial, place: Path, tell: Tell) -> None:
     if hasattr(agent, "save"):
         agent.save(place / "model.zip")
     seconds = {
-        "train": trained - began,
+        "train": trained - ready,
         "evaluate": evaluated - trained,
         "total": time.monotonic() - began,
     }
