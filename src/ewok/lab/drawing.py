@@ -127,6 +127,7 @@ def draw_improvements(axes: Axes, comparisons: Sequence[Comparison], tones: Mapp
     axes.set_yticks(range(len(labels)), labels)
     axes.set_ylim(len(labels) - 0.5, -0.5)
     axes.set_xlim(-0.02, 1.02)
+    axes.set_xlabel("probability of improvement")
     axes.tick_params(axis="y", length=0, labelcolor=INK)
     axes.grid(visible=False, axis="y")
     axes.spines["left"].set_visible(False)

@@ -7,6 +7,7 @@ fit a phone.
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -49,19 +50,29 @@ def save_figures(found: Findings, tones: Tones, out: Path, prefix: str = "") -> 
     files = []
     for name, make in figures_of(found, tones):
         for kind, data in images(make, prefix + name).items():
-            files.append(out / f"{prefix}{name}.{kind}")
-            files[-1].write_bytes(data)
+            files.append(written(out / f"{prefix}{name}.{kind}", data))
     return tuple(files)
+
+
+def written(path: Path, data: bytes) -> Path:
+    """A file as it was, or as it is now, and never between."""
+    aside = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        aside.write_bytes(data)
+        return aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
 
 
 def figures_of(found: Findings, tones: Tones) -> Iterator[tuple[str, Make]]:
     """Names of a study's figures, and what makes each."""
-    yield "robustness", lambda: row(found.panels, tones)
+    if found.panels:
+        yield "robustness", lambda: row(found.panels, tones)
     differences = found.differences(found.panels)
     if differences:
         yield "difference", lambda: row(differences, tones, zero=True)
-    if found.comparisons:
-        yield "improvement", lambda: improvements(found.comparisons, tones, legend=True)
+    if by_kind(found.comparisons):
+        yield "improvement", lambda: improvements(found.comparisons, tones)
     for ablated in found.ablated:
         name, labels, panels = ablated.name, ablated.labels, ablated.panels
         yield name, lambda panels=panels, labels=labels: row(panels, tones, labels)  # type: ignore[misc]
@@ -123,7 +134,7 @@ def row(
 
 def single(panel: Panel, tones: Tones, *, zero: bool = False, together: Sequence[Panel] = ()) -> Figure:
     """One panel without a legend, its heights those of all that it stands together with."""
-    figure, [axes] = _figure(1, 1, 1, 4.1, 2.9)
+    figure, [axes] = _figure(1, 1, 1, 3.8, 2.75)
     draw_panel(axes, panel, tones)
     if zero:
         draw_zero(axes)
@@ -133,21 +144,36 @@ def single(panel: Panel, tones: Tones, *, zero: bool = False, together: Sequence
     return figure
 
 
-def improvements(comparisons: Sequence[Comparison], tones: Tones, *, legend: bool = False) -> Figure:
+def improvements(comparisons: Sequence[Comparison], tones: Tones) -> Figure:
     """How probably a seed of each method beats one of the baseline: over the range, and at the worst."""
-    kinds = [kind for kind in (AREA, WORST) if any(one.score.kind == kind for one in comparisons)]
-    parts = [[one for one in comparisons if one.score.kind == kind] for kind in kinds]
-    most = max(len({(one.score.label, one.method) for one in part}) for part in parts)
-    figure, all_axes = _figure(len(parts), 1, len(parts), 4.1 * len(parts), 0.7 + 0.24 * most + 0.35 * legend)
-    for axes, kind, part in zip(all_axes, kinds, parts, strict=True):
+    parts = by_kind(comparisons)
+    most = max(_height(part) for part in parts.values())
+    figure, all_axes = _figure(len(parts), 1, len(parts), 4.1 * len(parts), most + 0.35)
+    for axes, (kind, part) in zip(all_axes, parts.items(), strict=True):
         draw_improvements(axes, part, tones)
         axes.set_title(kind, fontsize=9.0, loc="left")
-        axes.set_xlabel("probability of improvement")
-    if legend:
-        names = list(dict.fromkeys(one.method for one in comparisons))
-        handles = [_handle(tones[name]) for name in names]
-        figure.legend(handles, names, loc="outside upper left", ncols=_MOST_COLUMNS * 2)
+    names = list(dict.fromkeys(one.method for one in comparisons))
+    handles = [Line2D([], [], color=tones[name].light, marker=tones[name].marker) for name in names]
+    figure.legend(handles, names, loc="outside upper left", ncols=_MOST_COLUMNS * 2)
     return figure
+
+
+def improvement(kind: str, comparisons: Sequence[Comparison], tones: Tones) -> Figure:
+    """The same for one kind of score, without a legend."""
+    figure, [axes] = _figure(1, 1, 1, 4.1, _height(comparisons))
+    draw_improvements(axes, comparisons, tones)
+    axes.set_title(kind, fontsize=9.0, loc="left")
+    return figure
+
+
+def by_kind(comparisons: Sequence[Comparison]) -> dict[str, list[Comparison]]:
+    """Those over a range, and those at the worst."""
+    parts = {kind: [one for one in comparisons if one.score.kind == kind] for kind in (AREA, WORST)}
+    return {kind: part for kind, part in parts.items() if part}
+
+
+def _height(comparisons: Sequence[Comparison]) -> float:
+    return 0.75 + 0.24 * len(comparisons)
 
 
 def _figure(columns: int, rows: int, num: int, width: float, height: float) -> tuple[Figure, list[Axes]]:
@@ -165,7 +191,3 @@ def _legend(figure: Figure, all_axes: Sequence[Axes]) -> None:
     figure.legend(
         list(found.values()), list(found), loc="outside upper left", ncols=min(len(found), 2 + 2 * len(all_axes))
     )
-
-
-def _handle(tone: Tone) -> Any:
-    return Line2D([], [], color=tone.light, marker=tone.marker)

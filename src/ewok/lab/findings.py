@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import final
+from typing import Any, final
 
 from ewok.errors import EwokError
 from ewok.lab.bootstrap import LEAST_SEEDS, Bootstrap
+from ewok.lab.columns import StoreError
 from ewok.lab.learning import diagnostic_panels, learning_panel
 from ewok.lab.palette import Tone, tones
 from ewok.lab.panel import Panel
@@ -107,6 +108,7 @@ class Findings:
 def findings_of(results: Results, bootstrap: Bootstrap | None = None) -> Findings:
     """Work out a folder."""
     bootstrap = bootstrap or Bootstrap()
+    _check(results)
     trials, left_out = sound(results)
     if not any(trials.values()):
         raise NothingToReportError(_nothing(results, len(left_out)))
@@ -147,6 +149,17 @@ def _ablated(ablation: Ablation, roles: Roles, panels: tuple[Panel, ...]) -> Abl
     values = zip(ablation.members, ablation.values, strict=True)
     labels |= {roles.names[name]: f"{ablation.setting} = {_short(value)}" for name, value in values}
     return Ablated(ablation, labels, tuple(panel.only(list(labels)) for panel in panels))
+
+
+def _check(results: Results) -> None:
+    """What is relied on in a file that anybody may have written."""
+    world: Any = results.world
+    study: Any = results.study
+    parameters = world.get("parameters") if isinstance(world, Mapping) else None
+    known = isinstance(parameters, Mapping) and all(isinstance(told, Mapping) for told in parameters.values())
+    if not known or not isinstance(study, Mapping):
+        path = results.folder / "study.json"
+        raise StoreError(f"{path} must tell a study, and the parameters of its world by name. Run the study again.")
 
 
 def _short(value: object) -> str:

@@ -89,7 +89,9 @@ def _ablations(results: Results, settings: Mapping[str, Mapping[str, Any]]) -> t
     sweeps = results.study.get("sweeps", {})
     found = []
     for sweep in sweeps.values() if isinstance(sweeps, Mapping) else ():
-        base = sweep["base"]
+        base = sweep.get("base") if isinstance(sweep, Mapping) else None
+        if not isinstance(base, str) or base not in settings:
+            continue
         for setting in (name for name, values in sweep.items() if name != "seeds" and isinstance(values, list)):
             made = [name for name in settings if name.startswith(f"{base}-{setting}-")]
             members = [name for name in (base, *made) if settings.get(name, {}).get(setting) is not None]

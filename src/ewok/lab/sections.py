@@ -1,0 +1,158 @@
+"""What a report says of one study, from the short of it to the last failed trial."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from html import escape
+
+from ewok.lab.figures import by_kind, improvement, single
+from ewok.lab.findings import Ablated, Findings
+from ewok.lab.folded import folded
+from ewok.lab.inline import inline
+from ewok.lab.overview import sentences, warnings_of
+from ewok.lab.palette import Tone
+from ewok.lab.panel import Panel
+from ewok.lab.tables import comparison_table, cost_table, score_table
+from ewok.lab.tabulated import Swatches, legend_html, table_html
+
+Tones = Mapping[str, Tone]
+
+
+def study_section(found: Findings, tones: Tones, swatches: Swatches, index: int | None) -> str:
+    """The section; the index tells one study's figures from another's where there are several."""
+    mark = "" if index is None else f"{index}-"
+    heading = "" if index is None else f"<h2>{escape(found.title)}</h2>{facts(found)}"
+    notes = {name: _seeds(found, name) for name in found.main}
+    parts = [heading, _box("short", sentences(found)), _box("notice", warnings_of(found))]
+    parts.append(legend_html({name: name for name in found.main}, swatches, notes, sticky=True))
+    parts += [_robustness(found, tones, swatches, mark), _comparison(found, tones, swatches, mark)]
+    parts += [_ablation(found, ablated, tones, swatches, mark) for ablated in found.ablated]
+    parts += [_training(found, tones, swatches, mark), folded(found, swatches)]
+    return f'<section id="study-{index or 0}">{"".join(parts)}</section>'
+
+
+def facts(found: Findings) -> str:
+    """World, agent, seeds and episodes in a line."""
+    study, trials = found.results.study, sum(len(own) for own in found.trials.values())
+    agent = study.get("agent")
+    recipe = (agent.get("recipe") or agent.get("agent")) if isinstance(agent, Mapping) else agent
+    told = {"world {}": found.results.world.get("name"), "agent {}": recipe, "{} finished trials": trials}
+    told["{} evaluation episodes at each point"] = study.get("episodes")
+    text = " \N{MIDDLE DOT} ".join(text.format(value) for text, value in told.items() if value)
+    return f'<p class="facts">{escape(text)}</p>'
+
+
+def _robustness(found: Findings, tones: Tones, swatches: Swatches, mark: str) -> str:
+    if not found.panels:
+        return ""
+    episodes = found.results.study.get("episodes")
+    caption = (
+        "Undiscounted return where one parameter is moved and all others are nominal: interquartile mean over seeds "
+        f"of means over {episodes or 'the'} episodes. {_interval(found)}"
+    )
+    if found.roles.specialists:
+        caption += " A method randomized over some parameters is shown for these alone."
+    scores = (
+        "Interquartile mean over seeds of one number for each seed: its return in the nominal world; the area under "
+        "its curve over the width of the axis, which is its mean return over the range (over the logarithm, where the "
+        "axis is logarithmic); its worst return over the grid. The highest of each row is bold."
+    )
+    panels = _panels(found.panels, tones, f"{mark}robustness", found.panels)
+    table = table_html(score_table(found), swatches)
+    return f"<h3>Robustness</h3>{_caption(caption)}{panels}<h3>Robust scores</h3>{_caption(scores)}{table}"
+
+
+def _comparison(found: Findings, tones: Tones, swatches: Swatches, mark: str) -> str:
+    if not found.comparisons:
+        return ""
+    baseline = str(found.baseline)
+    less = found.differences(found.panels)
+    caption = (
+        f"Interquartile mean of a method less that of {baseline}, on the seeds that both have, resampled together. "
+        "P(improvement) is the probability that a seed of the method does better than one of "
+        f"{baseline}: 0.5 is even. Bold: an interval that leaves out no difference."
+    )
+    panels = _panels(less, tones, f"{mark}difference", less, zero=True) if less else ""
+    charts = []
+    for kind, part in by_kind(found.comparisons).items():
+        told = f"probability of improvement over {baseline}, {kind}"
+        draw = partial(improvement, kind, part, tones)
+        charts.append(inline(draw, f"{mark}improvement-{kind}", told))
+    table = table_html(comparison_table(found), swatches)
+    return f"<h3>Against {escape(baseline)}</h3>{_caption(caption)}{panels}{_grid(charts)}{table}"
+
+
+def _ablation(found: Findings, ablated: Ablated, tones: Tones, swatches: Swatches, mark: str) -> str:
+    setting, base = ablated.ablation.setting, ablated.ablation.base
+    legend = legend_html(ablated.labels, swatches, {base: base} if base in ablated.labels else {})
+    absolute = _panels(ablated.panels, tones, f"{mark}{ablated.name}", ablated.panels)
+    less = found.differences(ablated.panels)
+    caption = f"The same, for other values of {setting}. First the returns, then their difference to the baseline."
+    differences = _panels(less, tones, f"{mark}{ablated.name}-difference", less, zero=True) if less else ""
+    return f"<h3>{escape(base)}: {escape(setting)}</h3>{_caption(caption)}{legend}{absolute}{differences}"
+
+
+def _training(found: Findings, tones: Tones, swatches: Swatches, mark: str) -> str:
+    parts = []
+    if found.learning is not None:
+        caption = (
+            "Returns of the training's own episodes: means over windows of steps, interquartile mean over seeds. They "
+            "are earned where each method trains, EWoK's in its worst kernel: lower there is not worse."
+        )
+        if found.roles.specialists:
+            caption += " Agents randomized over one parameter each have a line each."
+        parts.append(f"<h3>Learning</h3>{_caption(caption)}")
+        parts.append(_panels([found.learning], tones, f"{mark}learning", ()))
+    if found.diagnostics:
+        caption = (
+            "What the worst kernel did while training. KL: how far its weights were from uniform, the radius it used. "
+            "Effective sample size: how many candidates they amount to. Spread: the standard deviation of their "
+            "scores; where it is zero there is nothing to choose from, and the kernel is the nominal one."
+        )
+        parts.append(f"<h3>The worst kernel</h3>{_caption(caption)}")
+        shown = dict.fromkeys(name for panel in found.diagnostics for name in panel.methods)
+        if set(shown) - set(found.main):
+            parts.append(legend_html({name: name for name in shown}, swatches, {}))
+        parts.append(_panels(found.diagnostics, tones, f"{mark}diagnostics", ()))
+    caption = "Wall time of one run, medians over runs."
+    return "".join([*parts, f"<h3>Time</h3>{_caption(caption)}{table_html(cost_table(found), swatches)}"])
+
+
+def _panels(panels: Sequence[Panel], tones: Tones, mark: str, together: Sequence[Panel], *, zero: bool = False) -> str:
+    """Each panel a figure of its own, so that they stand side by side or one below the other as there is room."""
+    drawn = []
+    for panel in panels:
+        told = f"{panel.height} against {panel.axis}: {', '.join(panel.methods)}"
+        draw = partial(single, panel, tones, zero=zero, together=together)
+        drawn.append(inline(draw, f"{mark}-{panel.name}", told))
+    return _grid(drawn)
+
+
+def _grid(drawn: Sequence[str]) -> str:
+    figures = "".join(f"<figure>{one}</figure>" for one in drawn)
+    return f'<div class="panels{" pairs" if len(drawn) in (1, 2, 4) else ""}">{figures}</div>'
+
+
+def _interval(found: Findings) -> str:
+    bootstrap = found.bootstrap
+    percent = f"{100.0 * bootstrap.confidence:g}%"
+    return (
+        f"Shaded: {percent} bootstrap intervals ({bootstrap.num_resamples} resamples of seeds, each with its whole "
+        "curve). Dashed: the nominal value."
+    )
+
+
+def _seeds(found: Findings, shown: str) -> str:
+    counts = {len(own) for name, own in found.trials.items() if found.roles.names.get(name) == shown}
+    count = " or ".join(str(one) for one in sorted(counts))
+    return f"{count} seed{'' if counts == {1} else 's'}"
+
+
+def _box(kind: str, texts: Sequence[str]) -> str:
+    inside = "".join(f"<p>{escape(text)}</p>" for text in texts)
+    return f'<div class="{kind}">{inside}</div>' if inside else ""
+
+
+def _caption(text: str) -> str:
+    return f'<p class="caption">{escape(text)}</p>'
