@@ -112,6 +112,44 @@ def test_a_walker_of_another_library_with_its_normaliser(tmp_path: Path) -> None
     sbx.PPO("MlpPolicy", envs, seed=0, n_steps=64, batch_size=64).learn(64).save(tmp_path / "model")
     envs.save(str(tmp_path / "norm.pkl"))
     args = ["--world", "walker-walk", "--vecnormalize", tmp_path / "norm.pkl", "--parameters", "noise_mean"]
-    code, out, _ = run("stress", tmp_path / "model.zip", *args, "--episodes", "3", "--mixtures", "0", "--out", tmp_path)
+    code, out, _ = run("stress", tmp_path / "model.zip", *args, "--episodes", "1", "--mixtures", "0", "--out", tmp_path)
     assert code == 0
     assert "In the nominal world walker-walk" in out
+
+
+def test_models_are_filmed_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    one, other = save_balancer(tmp_path), save_ppo(tmp_path, name="poor")
+    shift = ["--at", "gravity=20", "--at", "pole_length=0.7"]
+    code, out, _ = run("video", one, other, "--world", "cartpole", *shift, "--out", "film.gif", "--steps", 20)
+    assert code == 0
+    assert out.startswith("balancer: 20 poor: ")
+    assert out.endswith("film: film.gif")
+    assert (tmp_path / "film.gif").is_file()
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (["model.zip"], "`world` must be given for models"),
+        (["none.zip", "--world", "cartpole"], "there is none at"),
+        (["."], "has no study.json"),
+        (["model.zip", "--world", "cartpole", "--at", "gravity"], "`at` must be parameter=value"),
+        (["model.zip", "--world", "cartpole", "--at", "gravty=3"], "Did you mean 'gravity'"),
+        (["model.zip", "--world", "cartpole", "--at", "gravity=-3"], "`gravity` must be a finite number at least 0"),
+        (["model.zip", "--world", "cartpole", "--out", "film.avi"], "a kind of film, by its ending"),
+        (
+            ["model.zip", "--world", "cartpole", "--algo", "PPO", "--algo", "PPO"],
+            "given at most 1 times, once for each model",
+        ),
+        (["model.zip", "--world", "pendulum"], "must be a model of the world pendulum"),
+    ],
+)
+def test_mistakes_in_a_film_are_a_line(
+    args: list[str], message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_ppo(tmp_path)
+    code, out, err = run("video", *args)
+    assert (code, out) == (MISTAKE, "")
+    assert message in err

@@ -1,4 +1,4 @@
-"""`ewok stress`: what becomes of a trained model when its world shifts."""
+"""`ewok stress` and `ewok video`: what becomes of trained models when their world shifts."""
 
 from __future__ import annotations
 
@@ -52,6 +52,31 @@ def stress(
     for line in said:
         typer.echo(textwrap.fill(line, 100, subsequent_indent="  "))
     typer.echo(f"page: {page}")
+
+
+@app.command()
+def video(
+    models: Annotated[list[Path], typer.Argument(help="Saved models, or one study's folder.", metavar="MODEL.zip ...")],
+    world: Annotated[str | None, typer.Option(help="As in `ewok worlds`; a study has its own.")] = None,
+    at: Annotated[list[str] | None, typer.Option(help="parameter=value; may be repeated.")] = None,
+    out: Annotated[Path, typer.Option(help="Ending in .mp4, .gif or .webp.")] = Path("video.mp4"),
+    algo: Annotated[list[str] | None, typer.Option(help="In the models' order; - where the file tells.")] = None,
+    vecnormalize: Annotated[list[Path] | None, typer.Option(help="In the models' order; - for none.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the episode.")] = 0,
+    steps: Annotated[int, typer.Option(min=1, help="To film at most.")] = 500,
+    height: Annotated[int, typer.Option(min=32, help="Of each picture, in pixels.")] = 240,
+) -> None:
+    """Film models side by side: same world, same shift, same seed.
+
+    Of a study's folder it films one agent of each method.
+    Loading a model can run code in it: load only those of people you trust.
+
+    Example: ewok video plain.zip ewok.zip --world cartpole --at pole_length=1
+    """
+    lab = load("ewok.lab.practice", extra="lab,sb3")
+    options = {"world": world, "at": at or (), "algos": algo or (), "vecnormalize": vecnormalize or ()}
+    came = lab.video(models, **options, out=out, seed=seed, height=height, num_steps=steps, say=_progress)
+    typer.echo("\n".join([*came, f"film: {out}"]))
 
 
 def _progress(told: str) -> None:

@@ -1,19 +1,23 @@
-"""What a practitioner asks of a saved model, from files to files."""
+"""What a practitioner asks of saved models, from files to files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from pathlib import Path
 
+from ewok.errors import ArgumentError, require
 from ewok.lab.pilot import Pilot
 from ewok.lab.saved import NOTICE, SavedModel, load
 from ewok.lab.sheet import writable, write_sheet
+from ewok.lab.store import read
 from ewok.lab.stress import Plan, examine
 from ewok.lab.verdict import comparison, verdict
+from ewok.lab.video import film, without_a_screen
 from ewok.worlds.world import get
 
-__all__ = ["Plan", "load_all", "stress"]
+__all__ = ["Plan", "stress", "video"]
 
 Source = tuple[Path, str | None, Path | None]  # a model's file, its algorithm, its normaliser's file
 Say = Callable[[str], None]
@@ -40,7 +44,7 @@ def stress(
     """
     place = get(world)
     plan.moved(place)  # a mistake in a parameter's name need not wait for the models
-    models = load_all(sources, say)
+    models = _loaded(sources, say)
     pilots = [Pilot(model, place, deterministic=deterministic) for model in models]
     folder = writable(Path(f"stress-{models[0].name}") if out is None else out)
     stresses = [examine(pilot, place, plan, say) for pilot in pilots]
@@ -49,7 +53,74 @@ def stress(
     return said, write_sheet(stresses, plan, folder)
 
 
-def load_all(sources: Sequence[Source], say: Say) -> list[SavedModel]:
+def video(
+    paths: Sequence[Path],
+    *,
+    world: str | None = None,
+    at: Sequence[str] = (),
+    algos: Sequence[str] = (),
+    vecnormalize: Sequence[Path] = (),
+    out: Path = Path("video.mp4"),
+    seed: int = 0,
+    height: int = 240,
+    num_steps: int = 500,
+    say: Say = lambda told: None,
+) -> list[str]:
+    """Film models side by side. Returns what each came to, a line for each.
+
+    Args:
+        paths: of models; or of one study's folder, for an agent of each of its methods.
+        world: its name, or "module:object"; a study has its own.
+        at: "parameter=value" each: what is moved.
+        algos: the models' algorithms in their order, as far as files do not tell; "-" for one that does.
+        vecnormalize: the files of their normalisers in their order; "-" for none.
+        out: the film.
+        seed: of the episode.
+        height: of each picture.
+        num_steps: to film at most.
+        say: is told what is being done.
+    """
+    without_a_screen()
+    if len(paths) == 1 and paths[0].is_dir():
+        world, models = _of_study(paths[0], world, say)
+    else:
+        given = [None if algo == "-" else algo for algo in algos]
+        files = [None if str(path) == "-" else path for path in vecnormalize]
+        for name, several in (("algo", given), ("vecnormalize", files)):
+            require(
+                len(several) <= len(paths), name, "given at most once for each model", len(several), "Leave it out."
+            )
+        models = _loaded(list(zip_longest(paths, given, files)), say)
+    if world is None:
+        raise ArgumentError("`world` must be given for models, which do not tell it. Try --world cartpole.")
+    place = get(world)
+    point = place.checked(dict(_assignment(text) for text in at))
+    writable(out.parent)
+    pilots = [Pilot(model, place) for model in models]
+    say(f"{', '.join(model.name for model in models)} in {place.name}, {' '.join(at) or 'nominal'}, seed {seed}")
+    totals = film(pilots, place, point, out, seed=seed, height=height, num_steps=num_steps)
+    return [f"{model.name}: {total:.4g}" for model, total in zip(models, totals, strict=True)]
+
+
+def _of_study(folder: Path, world: str | None, say: Say) -> tuple[str, list[SavedModel]]:
+    """The world of a study, and a model of each of its methods, all of the first seed that they share."""
+    results = read(folder)
+    own = str(results.world["name"])
+    require(world in (None, own), "world", f"the study's own, {own!r}", world, "Leave it out.")
+    trials = {name: {trial.seed: trial for trial in results.of(name)} for name in results.methods}
+    trials = {name: by_seed for name, by_seed in trials.items() if by_seed}
+    shared = sorted(set.intersection(*(set(by_seed) for by_seed in trials.values()))) if trials else []
+    if not shared:
+        raise ArgumentError(
+            f"{folder} must have a seed that is finished for all methods, but has none. Run it further."
+        )
+    say(f"agents of seed {shared[0]}")
+    say(NOTICE)
+    models = [load(by_seed[shared[0]].path / "model.zip") for by_seed in trials.values()]
+    return own, [replace(model, name=name) for name, model in zip(trials, models, strict=True)]
+
+
+def _loaded(sources: Sequence[Source], say: Say) -> list[SavedModel]:
     """The models, under names that differ."""
     say(NOTICE)
     models: list[SavedModel] = []
@@ -62,3 +133,12 @@ def load_all(sources: Sequence[Source], say: Say) -> list[SavedModel]:
         name = model.name if model.name not in taken else f"{model.name} ({len(models) + 1})"
         models.append(replace(model, name=name))
     return models
+
+
+def _assignment(text: str) -> tuple[str, float]:
+    name, _, value = text.partition("=")
+    try:
+        return name.strip(), float(value)
+    except ValueError as error:
+        remedy = "Try --at gravity=20; `ewok worlds NAME` shows what can be moved."
+        raise ArgumentError(f"`at` must be parameter=value, but it is {text!r}. {remedy}") from error
