@@ -55,6 +55,16 @@ def slow(env: gym.Env, seed: int) -> Coin:
     return Coin(env, seed)
 
 
+def marks_node(env: gym.Env, seed: int) -> Coin:
+    """Says on which node it is, and takes its time."""
+    import ray
+
+    node = ray.get_runtime_context().get_node_id()
+    Path(os.environ["EWOK_TEST_MARK"], f"{node}.{seed}.{time.monotonic_ns()}").touch()
+    time.sleep(4.0)
+    return Coin(env, seed)
+
+
 def dies_once(env: gym.Env, seed: int) -> Coin:
     mark = Path(os.environ["EWOK_TEST_MARK"])
     if seed == 1 and not mark.exists():

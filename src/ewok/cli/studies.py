@@ -18,6 +18,7 @@ def run(
     seeds: Annotated[int | None, typer.Option(min=1, help="Only the first so many.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes [as many as processors].")] = None,
     ray: Annotated[str | None, typer.Option(help="On a Ray cluster: its address, auto, or local.")] = None,
+    gpus: Annotated[float, typer.Option(min=0.0, help="Of each trial, on Ray.")] = 0.0,
     changes: Annotated[list[str] | None, typer.Option("--set", help="path=value, as in the file.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would run, and how long.")] = False,
 ) -> None:
@@ -34,11 +35,15 @@ def run(
             typer.echo(line)
         return
     options: dict[str, Any] = {"text": text, "num_workers": workers, "say": lambda line: typer.echo(line, err=True)}
+    cluster = None if ray is None else load("ewok.lab.cluster", extra="ray").Cluster(ray, workers, gpus)
     try:
-        outcome = launch.run_study(read, folder, **options)
+        outcome = launch.run_study(read, folder, runner=cluster, **options)
     except KeyboardInterrupt:
         typer.echo("stopped. What is finished is there; the same command goes on from it.", err=True)
         raise typer.Exit(STOPPED) from None
+    finally:
+        if cluster is not None:
+            cluster.close()
     summary, results = load("ewok.lab.summary", extra="lab"), load("ewok.lab.store", extra="lab").read(folder)
     typer.echo("\n".join([*summary.table(results), *summary.failures(results)]))
     if results.finished and importlib.util.find_spec("ewok.lab.report") is not None:

@@ -37,6 +37,7 @@ def serve() -> None:
     while True:
         job = jobs.get()
         place = Path(job["place"])
+        _write_into(place / "log.txt")
         _send(answers, attempt(Trial(**job["trial"]), place, lambda message: _send(answers, message)))
         gc.collect()  # replay buffers are held in cycles
 
@@ -44,22 +45,25 @@ def serve() -> None:
 def attempt(trial: Trial, place: Path, send: Any) -> Message:
     """Run a trial; what became of it, as a message."""
     try:
-        with (place / "log.txt").open("wb", buffering=0) as log:
-            os.dup2(log.fileno(), 1)
-            os.dup2(log.fileno(), 2)
         run_trial(trial, place, lambda stage, steps, level: send(progress(stage, steps, level)))
         return {"done": True}
     except Exception as error:
         told = "".join(traceback.format_exception(error))
         return {"error": f"{type(error).__name__}: {error}", "traceback": told, "full": is_disk_full(error)}
-    finally:
-        sys.stdout.flush()
-        sys.stderr.flush()
 
 
 def progress(stage: str, steps: int, level: float) -> Message:
     """How far a trial is; the return is None before the first episode ended."""
     return {"stage": stage, "steps": steps, "return": level if math.isfinite(level) else None}
+
+
+def _write_into(path: Path) -> None:
+    """Let this process's output go there from now on."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    with path.open("wb", buffering=0) as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
 
 
 def _listen(jobs: queue.SimpleQueue[Message]) -> None:
