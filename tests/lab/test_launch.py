@@ -143,7 +143,8 @@ def test_a_method_and_a_world_of_ones_own(tmp_path: Path) -> None:
 # As a command: what a kill, Ctrl-C and a request to end leave behind.
 
 COMMAND = """
-import sys
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # where the tests run in the background it is ignored
 from ewok.lab.launch import run_study
 from tests.lab.test_launch import study_of
 run_study(study_of("slow", methods={"baseline": {}}), sys.argv[1], num_workers=2)
