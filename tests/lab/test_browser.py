@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ewok.lab.report import write_report
+from ewok.lab import report
 from tests.lab.browser import Browser, browser
 from tests.lab.finished import HOSTILE, METHODS, SPECIALISTS, SWEPT, write_study
 
@@ -24,7 +24,10 @@ def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
 @pytest.fixture(scope="module")
 def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("study") / "s"
-    return write_report(write_study(folder, CASES, 5, parameters=PARAMETERS, title=HOSTILE, failed=[("ewok", 4)]))
+    write_study(folder, CASES, 5, parameters=PARAMETERS, title=HOSTILE, failed=[("ewok", 4)])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(report, "save_figures", lambda *_: ())  # the files beside the page
+        return report.write_report(folder)
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
