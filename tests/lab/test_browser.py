@@ -59,6 +59,12 @@ def test_it_fits_the_screen(tab: Browser, page: Path, width: int) -> None:
     assert tab.ask("Math.min(...[...document.querySelectorAll('figure svg')].map(one => one.clientWidth))") >= 250
 
 
+def test_labels_of_rows_stay_words_on_a_phone(tab: Browser, page: Path) -> None:
+    tab.open(page, width=390)
+    labels = "[...document.querySelectorAll('tbody th[scope=row]')].map(one => one.clientWidth)"
+    assert tab.ask(f"Math.min(...{labels}.filter(width => width > 0))") >= 80
+
+
 def test_text_in_figures_can_be_read_on_a_phone(tab: Browser, page: Path) -> None:
     tab.open(page, width=390)
     heights = "[...document.querySelectorAll('figure svg text')].map(one => one.getBoundingClientRect().height)"

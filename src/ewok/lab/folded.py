@@ -16,12 +16,11 @@ def folded(found: Findings, swatches: Swatches) -> str:
     """All of it."""
     results = found.results
     trials = [trial for own in found.trials.values() for trial in own]
-    settings = json.dumps(results.study, indent=2, ensure_ascii=False)
     parts = [
         _details("Every point", "", table_html(point_table(found), swatches)) if found.panels else "",
-        _details("Configuration", "as it was run", f"<pre>{escape(settings)}</pre>"),
-        _details("Versions and machines", "", _versions(trials, swatches)),
-        _details("Trials", f"{len(trials)} finished", _trials(trials, swatches)),
+        _details("Configuration", "", _configuration(found)),
+        _details("Versions and machines", "", _versions(trials)),
+        _details("Trials", f"{len(trials)} finished", _trials(trials)),
     ]
     if results.failed:
         parts.append(_details("Failed trials", str(len(results.failed)), _failed(found)))
@@ -38,7 +37,15 @@ def _details(name: str, note: str, inside: str) -> str:
     return f"<details><summary>{escape(name)}{small}</summary>{inside}</details>"
 
 
-def _versions(trials: Iterable[Finished], swatches: Swatches) -> str:
+def _configuration(found: Findings) -> str:
+    """The study's file, and what it came to."""
+    file = found.results.folder / "study.toml"
+    given = f"<pre>{escape(file.read_text(encoding='utf-8', errors='replace'))}</pre>" if file.is_file() else ""
+    settings = escape(json.dumps(found.results.study, indent=2, ensure_ascii=False))
+    return f"{given}<p>With all its settings, as it was run:</p><pre>{settings}</pre>"
+
+
+def _versions(trials: Iterable[Finished]) -> str:
     """Each package, machine and commit, with how many trials had it."""
     counts: dict[tuple[str, str], int] = {}
     for trial in trials:
@@ -47,12 +54,12 @@ def _versions(trials: Iterable[Finished], swatches: Swatches) -> str:
         for name, value in told:
             counts[name, str(value)] = counts.get((name, str(value)), 0) + 1
     rows = [Row(name, (Cell(value), Cell(str(count)))) for (name, value), count in sorted(counts.items())]
-    return table_html(Table(("", "version", "trials"), tuple(rows)), swatches)
+    return table_html(Table(("", "version", "trials"), tuple(rows)), {})
 
 
-def _trials(trials: Iterable[Finished], swatches: Swatches) -> str:
+def _trials(trials: Iterable[Finished]) -> str:
     rows = [Row(trial.id, (Cell(str(trial.seed)), Cell(str(trial.steps)))) for trial in trials]
-    return table_html(Table(("", "seed", "steps"), tuple(rows)), swatches)
+    return table_html(Table(("", "seed", "steps"), tuple(rows)), {})
 
 
 def _failed(found: Findings) -> str:

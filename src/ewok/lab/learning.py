@@ -20,11 +20,14 @@ Trials = Mapping[str, Sequence[Finished]]
 
 
 def learning_panel(trials: Trials, roles: Roles, bootstrap: Bootstrap) -> Panel | None:
-    """Returns of the training's episodes, as means over windows of steps; None before any episode has ended."""
+    """Returns of the training's episodes, as means over windows of steps; None before any episode has ended.
+
+    Without specialists: they have one name between them, and train apart.
+    """
     last = max((trial.steps for own in trials.values() for trial in own), default=0)
     edges = np.linspace(0.0, max(last, 1), _WINDOWS + 1)
     lines = []
-    for method in roles.main:
+    for method in (name for name in roles.main if roles.names[name] == name):
         rows = [(trial, windows(trial.training["step"], trial.training["return"], edges)) for trial in trials[method]]
         line = _line(roles.names[method], rows, bootstrap)
         lines += [line] if line is not None else []
@@ -46,7 +49,7 @@ def diagnostic_panels(trials: Trials, roles: Roles, bootstrap: Bootstrap) -> tup
             rows = [(trial, _at(trial, column, steps)) for trial in own]
             line = _line(roles.names[method], rows, bootstrap)
             lines += [line] if line is not None else []
-        moves = any(np.ptp(line.scores) > 0.0 for line in lines)
+        moves = any((np.ptp(line.scores, axis=1) > 1e-6 * np.abs(line.scores).max()).any() for line in lines)
         if lines and (moves or column != "kappa"):
             panels.append(_over_steps(column, label, steps, lines))
     return tuple(panels)

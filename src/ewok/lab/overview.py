@@ -46,7 +46,7 @@ def _sentence(found: Findings, method: str) -> str:
     )
     claimed = any(one.difference is not None and one.difference.low is not None for one in areas)
     text = f"{method} does better than {baseline} over the range of {better} of {len(areas)} parameters"
-    text += f" ({sure} with an interval above zero)" if claimed else ""
+    text += f" ({sure} with an interval above zero)" if claimed else " (too few seeds for intervals)"
     worst = [one for one in _of(found, method, WORST) if one.score.label == ALL]
     parts = [("at the worst point of all", worst), ("in the nominal world", _of(found, method, NOMINAL))]
     for where, comparisons in parts:

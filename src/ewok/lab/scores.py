@@ -102,20 +102,26 @@ def _nominal(panels: Sequence[Panel], bootstrap: Bootstrap) -> Score:
     for panel in panels:
         here = np.isclose(panel.values, np.nan if panel.nominal is None else panel.nominal, atol=0.0)
         for line in panel.lines if here.any() else ():
-            lines.setdefault(line.method, _flat(line, line.scores[:, int(np.argmax(here))], bootstrap))
+            if _is_one(line, panels):
+                lines.setdefault(line.method, _flat(line, line.scores[:, int(np.argmax(here))], bootstrap))
     return Score(NOMINAL, "", tuple(lines.values()))
 
 
 def _worst_of_all(panels: Sequence[Panel], bootstrap: Bootstrap) -> Score:
-    """Of the methods that are in every panel with the same seeds: specialists are different agents in each."""
+    """Of the methods that are in every panel."""
     lines = []
     for first in panels[0].lines:
-        everywhere = [panel.line(first.method) for panel in panels]
-        there = [line for line in everywhere if line is not None and line.trials == first.trials]
-        if len(there) == len(panels):
+        there = [line for panel in panels if (line := panel.line(first.method)) is not None]
+        if len(there) == len(panels) and _is_one(first, panels):
             scores = np.min([worst(line.scores) for line in there], axis=0)
             lines.append(_flat(first, scores, bootstrap))
     return Score(WORST, ALL, tuple(lines))
+
+
+def _is_one(line: Line, panels: Sequence[Panel]) -> bool:
+    """Whether a method is the same agents in every panel; specialists are others in each."""
+    there = (panel.line(line.method) for panel in panels)
+    return all(other is None or other.trials == line.trials for other in there)
 
 
 def _flat(line: Line, scores: NDArray[np.float64], bootstrap: Bootstrap) -> Line:

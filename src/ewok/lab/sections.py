@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
 
+from ewok.lab.bootstrap import LEAST_SEEDS
 from ewok.lab.figures import by_kind, improvement, single
 from ewok.lab.findings import Ablated, Findings
 from ewok.lab.folded import folded
@@ -100,8 +101,8 @@ def _training(found: Findings, tones: Tones, swatches: Swatches, mark: str) -> s
             "Returns of the training's own episodes: means over windows of steps, interquartile mean over seeds. They "
             "are earned where each method trains, EWoK's in its worst kernel: lower there is not worse."
         )
-        if found.roles.specialists:
-            caption += " Agents randomized over one parameter each have a line each."
+        if set(found.roles.names) - set(found.roles.names.values()):
+            caption += " Agents randomized over one parameter each are left out."
         parts.append(f"<h3>Learning</h3>{_caption(caption)}")
         parts.append(_panels([found.learning], tones, f"{mark}learning", ()))
     if found.diagnostics:
@@ -135,12 +136,17 @@ def _grid(drawn: Sequence[str]) -> str:
 
 
 def _interval(found: Findings) -> str:
+    """How uncertainty is drawn, of what is drawn."""
     bootstrap = found.bootstrap
-    percent = f"{100.0 * bootstrap.confidence:g}%"
-    return (
-        f"Shaded: {percent} bootstrap intervals ({bootstrap.num_resamples} resamples of seeds, each with its whole "
-        "curve). Dashed: the nominal value."
-    )
+    text = ""
+    if any(line.estimate.low is not None for panel in found.panels for line in panel.lines):
+        text += (
+            f"Shaded: {100.0 * bootstrap.confidence:g}% bootstrap intervals, {bootstrap.num_resamples} resamples of "
+        )
+        text += "seeds, each with its whole curve. "
+    if found.few:
+        text += f"Thin: single seeds, where there are fewer than {LEAST_SEEDS}. "
+    return f"{text}Dashed: the nominal value."
 
 
 def _seeds(found: Findings, shown: str) -> str:
