@@ -136,10 +136,9 @@ def test_diagnostics_are_of_worst_kernels_and_of_what_moves(found: Findings) -> 
 
 def test_windows_of_training_by_hand() -> None:
     steps, returns = np.array([5.0, 10.0, 12.0, 40.0]), np.array([1.0, 3.0, 8.0, 9.0])
-    np.testing.assert_array_equal(
-        windows(steps, returns, np.array([0.0, 10.0, 20.0, 30.0, 40.0])), [2.0, 8.0, 8.0, 9.0]
-    )
-    np.testing.assert_array_equal(windows(steps[2:], returns[2:], np.array([0.0, 10.0, 20.0])), [8.0, 8.5])
+    edges = np.array([0.0, 10.0, 20.0, 30.0, 40.0])
+    np.testing.assert_array_equal(windows(steps, returns, edges), [2.0, 8.0, 8.0, 9.0])
+    np.testing.assert_array_equal(windows(steps[2:], returns[2:], edges), [8.0, 8.0, 8.0, 9.0])
     assert np.isnan(windows(np.array([]), np.array([]), np.array([0.0, 1.0]))).all()
 
 
