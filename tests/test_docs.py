@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import ewok
+from tests.lab.finished import write_study
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -31,11 +32,13 @@ def test_snippets_run(page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         if package in program:
             pytest.importorskip(package, reason=f"{page.name} needs {package}: pip install 'ewok[{extra}]'")
     monkeypatch.chdir(tmp_path)
+    if "runs/demo" in program:
+        write_study(tmp_path / "runs" / "demo", seeds=2, parameters=("noise",))
     # Trainings are shown at full length and run at a hundredth of it.
     program = re.sub(r"learn\((\d[\d_]*)\)", lambda m: f"learn({max(64, int(m[1].replace('_', '')) // 500)})", program)
     scope: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(program, str(page), "exec"), scope)
-    if "ewok" in scope["info"]:
+    if "ewok" in scope.get("info", {}):
         assert scope["info"]["ewok"]["spread"] > 0.0, "the value shown does not see the noise"
 
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from ewok.lab.stats import iqm, seed_means
+from ewok.lab.robustness import sound
+from ewok.lab.stats import iqm, seed_means, worst
 from ewok.lab.store import Finished, Results
 
 _ERRORS_SHOWN = 5
@@ -35,9 +36,13 @@ def failures(results: Results) -> Iterator[str]:
 
 
 def table(results: Results) -> Iterator[str]:
-    """IQM over seeds of each method: in the nominal world, and where each parameter is worst."""
+    """IQM over seeds of each method: in the nominal world, and where each parameter is worst for the seed.
+
+    As in the report; trials whose returns are not all numbers are left out there too.
+    """
     parameters = results.world["parameters"]
-    methods = [method for method in results.methods if results.of(method)]
+    kept, _ = sound(results)
+    methods = [method for method, trials in kept.items() if trials]
     if not methods:
         return
     width = max(len("method"), *map(len, methods))
@@ -46,12 +51,12 @@ def table(results: Results) -> Iterator[str]:
     yield f"{'':<{width}}  {'':>5}  {'':>7}  worst of each parameter's grid"
     yield f"{'method':<{width}}  {'seeds':>5}  {'nominal':>7}  {head}"
     for method in methods:
-        trials = results.of(method)
+        trials = kept[method]
         first = next(iter(parameters))
         at = float(parameters[first]["nominal"])
         nominal = iqm(_means(trials, first))[trials[0].returns.of(first).values == at][0]
-        worst = (iqm(_means(trials, name)).min() for name in parameters)
-        row = "  ".join(f"{value:>{column}.1f}" for value, column in zip(worst, columns, strict=True))
+        lowest = (iqm(worst(_means(trials, name))) for name in parameters)
+        row = "  ".join(f"{value:>{column}.1f}" for value, column in zip(lowest, columns, strict=True))
         yield f"{method:<{width}}  {len(trials):>5}  {nominal:>7.1f}  {row}"
     yield "interquartile means over seeds of mean returns over episodes"
 
