@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -24,3 +26,44 @@ def test_cartpole_pair(tmp_path: Path) -> None:
     printed = run("cartpole_pair.py", "--steps", "64", "--seeds", "1", "--workers", "1", "--out", str(tmp_path))
     assert "pole length 0.5 (nominal)" in printed
     assert (tmp_path / "cartpole_pair.png").stat().st_size > 10_000
+
+
+# Each library's example: what it needs, and training steps for a run that shows that it works.
+LIBRARIES = {
+    "sb3_three_lines": ("stable_baselines3", "sb3", 64),
+    "sbx_sac": ("sbx", "sbx", 150),
+    "cleanrl_dqn": ("torch", "sb3", 600),
+    "cleanrl_sac": ("torch", "sb3", 60),
+    "tianshou_dqn": ("tianshou", "dev", 300),
+    "torchrl_ppo": ("torchrl", "dev", 400),
+    "skrl_ppo": ("skrl", "dev", 400),
+    "rllib_ppo": ("ray.rllib.algorithms.ppo", "ray] 'ray[rllib]", 400),
+    "numpy_agent": ("numpy", "", 600),
+    "own_simulator": ("numpy", "", 2_000),
+}
+
+
+def installed(package: str) -> bool:
+    """Asked of another process, where the package may load and warn as it likes."""
+    return (
+        subprocess.run([sys.executable, "-W", "ignore", "-c", f"import {package}"], capture_output=True).returncode == 0
+    )
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_the_example_of_a_library_learns_in_its_worst_kernel(name: str) -> None:
+    """It prints returns in shifted worlds, and its worst kernel had something to choose from."""
+    package, extra, num_steps = LIBRARIES[name]
+    if importlib.util.find_spec(package.partition(".")[0]) is None or ("." in package and not installed(package)):
+        pytest.skip(f"{name} needs {package}: pip install 'ewok[{extra}]'")
+    printed = run(f"{name}.py", "--steps", str(num_steps))
+    assert "nominal" in printed
+    told = re.search(r"while training: mean kl (\S+), mean spread (\S+)", printed)
+    assert told is not None
+    assert float(told[1]) > 0.0
+    assert float(told[2]) > 0.0
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_examples_of_libraries_are_short(name: str) -> None:
+    assert len((ROOT / "examples" / f"{name}.py").read_text().splitlines()) < 120

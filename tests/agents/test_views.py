@@ -48,6 +48,14 @@ def test_any_row_of_layers_is_the_same_function(widths: list[int], activation: A
     agree(view, modules, widths[0], num)
 
 
+@pytest.mark.parametrize("num", range(1, 10))
+def test_batches_of_wide_layers_are_filled_up_without_a_trace(num: int) -> None:
+    modules = network([4, 200, 2])
+    view: Any = view_of([modules])
+    agree(view, modules, 4, num)
+    assert view(np.zeros((num, 4), np.float32)).shape == (num, 2)
+
+
 def test_optimisers_and_new_weights_are_followed() -> None:
     modules = network([4, 16, 2])
     view = view_of([modules])

@@ -13,8 +13,12 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from ewok.errors import ArgumentError
+
 Array = NDArray[np.float32]
 WIDEST = 400  # layers up to this width are as fast here as in torch, or faster
+# From this width on, batches are filled up to whole fours: 15 rows of 256 take 32 us, 16 take 23.
+_WIDE, _ROWS = 128, 4
 
 _ACTIVATIONS: dict[type, Callable[[Array], Array]] = {
     nn.Tanh: np.tanh,
@@ -33,6 +37,11 @@ class LayerView:
         self._look()
 
     def _look(self) -> None:
+        if self._layer.weight.device.type != "cpu":
+            raise ArgumentError(
+                f"`agent` must stay where it is, but its parameters moved to {self._layer.weight.device}, and it was "
+                "on the CPU when it was bound. Bind it again: ewok.bind(agent)."
+            )
         self._weight, self._bias = self._layer.weight, self._layer.bias
         self._place = self._weight.data_ptr(), self._bias.data_ptr()
         self._w, self._b = self._weight.detach().numpy().T, self._bias.detach().numpy()
@@ -50,9 +59,11 @@ class LayerView:
 def view_of(modules: Iterable[nn.Module]) -> Callable[[Array], Array] | None:
     """The same function as these modules one after the other; None where torch is as fast, or needed."""
     steps: list[Callable[[Array], Array]] = []
+    widest = 0
     for module in _flat(modules):
         if isinstance(module, nn.Linear):
-            if max(module.weight.shape) > WIDEST or not _is_plain(module):
+            widest = max(widest, *module.weight.shape)
+            if widest > WIDEST or not _is_plain(module):
                 return None
             steps.append(LayerView(module))
         elif type(module) in _ACTIVATIONS:
@@ -61,9 +72,12 @@ def view_of(modules: Iterable[nn.Module]) -> Callable[[Array], Array] | None:
             return None
 
     def forward(x: Array) -> Array:
+        num = len(x)
+        if num % _ROWS and num > 1 and widest >= _WIDE:
+            x = np.concatenate([x, np.zeros((-num % _ROWS, x.shape[1]), dtype=x.dtype)])
         for step in steps:
             x = step(x)
-        return x
+        return x[:num]
 
     return forward
 
