@@ -32,7 +32,7 @@ def manager(tmp_path: Path, config: Path = YAML, **options: Any) -> Any:
         "log_folder": str(tmp_path),
         "tensorboard_log": "",
         "n_timesteps": 128,
-        "eval_freq": 64,
+        "eval_freq": 100,  # after which the logger starts anew
         "n_eval_episodes": 1,
         "seed": 0,
         "device": "cpu",
