@@ -3,7 +3,7 @@
 Subcommands reach what they need by `root.load`, so that the base install runs those it can.
 """
 
-from ewok.cli import doctor, practice, report, studies, tables, worlds
+from ewok.cli import doctor, practice, report, studies, tables, tuning, worlds
 from ewok.cli.root import app
 
-__all__ = ["app", "doctor", "practice", "report", "studies", "tables", "worlds"]
+__all__ = ["app", "doctor", "practice", "report", "studies", "tables", "tuning", "worlds"]

@@ -91,11 +91,17 @@ class Folder:
 
 @contextmanager
 def held(path: Path | str) -> Iterator[Folder]:
-    """The folder, made if need be, cleared of half-written leftovers and locked until the end of the block.
+    """The folder, made if need be, cleared of half-written leftovers and locked until the end of the block."""
+    with locked(Path(path)):
+        yield Folder(Path(path), _without_leftovers(Path(path)))
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """The folder, made if need be, is this process's alone until the end of the block.
 
     The lock goes with the process, however it ends: there is none to remove by hand.
     """
-    path = Path(path)
     try:
         path.mkdir(parents=True, exist_ok=True)
         file = (path / "lock").open("a+")
@@ -106,7 +112,7 @@ def held(path: Path | str) -> Iterator[Folder]:
     with file:
         _lock(file, path)
         try:
-            yield Folder(path, _without_leftovers(path))
+            yield
         finally:
             file.truncate(0)
 
