@@ -29,7 +29,7 @@ def snippets(page: Path) -> str:
 def test_snippets_run(page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     program = snippets(page)
     for package, extra in NEEDS.items():
-        if package in program:
+        if package in program or package.replace(".", " import ") in program:
             pytest.importorskip(package, reason=f"{page.name} needs {package}: pip install 'ewok[{extra}]'")
     monkeypatch.chdir(tmp_path)
     if "runs/demo" in program:

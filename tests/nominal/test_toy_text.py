@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import gymnasium as gym
 import numpy as np
+from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
 from scipy import stats
 
 import ewok
+from ewok.nominal.restore import RestoreKernel
+from ewok.nominal.toy_text import TableKernel
 
 
 def test_candidates_follow_the_table() -> None:
@@ -27,3 +32,14 @@ def test_taxi_candidates_have_masks_of_their_own() -> None:
     assert len(set(candidates.observations.tolist())) > 1
     for state, info in zip(candidates.observations, candidates.infos, strict=True):
         np.testing.assert_array_equal(info["action_mask"], env.unwrapped.action_mask(state))  # type: ignore[attr-defined]
+
+
+def test_a_subclass_with_a_table_of_its_own_is_drawn_from_it_and_one_with_a_step_of_its_own_is_stepped() -> None:
+    assert type(ewok.kernel_of(gym.make("ewok/CliffWalking-v0"))) is TableKernel
+
+    class Generous(FrozenLakeEnv):
+        def step(self, action: Any) -> Any:
+            state, reward, *rest = super().step(action)
+            return state, float(reward) + 1.0, *rest
+
+    assert type(ewok.kernel_of(Generous())) is RestoreKernel

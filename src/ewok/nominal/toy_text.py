@@ -80,8 +80,8 @@ class TableKernel:
 
 
 def table_kernel(env: Any) -> NominalKernel:
-    """The table's kernel, unless the simulator does more than its table says."""
-    plain = type(env).__module__.startswith("gymnasium.envs.toy_text.")
+    """The table's kernel, unless the simulator does more than its table says: a `step` of its own may."""
+    plain = env.step.__module__.startswith("gymnasium.envs.toy_text.")
     if not plain or getattr(env, "fickle_passenger", False):
         return RestoreKernel(env)
     return TableKernel(env)

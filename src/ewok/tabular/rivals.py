@@ -15,6 +15,7 @@ from typing import final
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.optimize import brentq
 from scipy.special import wrightomega
 
 from ewok.errors import ArgumentError, require
@@ -27,6 +28,8 @@ from ewok.tabular.sets import KL
 from ewok.tabular.solution import NotConvergedError
 from ewok.tabular.solve import robust_policy_evaluation
 from ewok.tabular.worst import policy_value, scores_of
+
+_CHEAPEST, _DEAREST = -20.0, 20.0  # logarithms of what a divergence may cost
 
 
 def contamination_q_learning(
@@ -159,20 +162,23 @@ def project_onto_kl(y: Floats, p: Floats, beta: float) -> Floats:
     """
     if beta == 0.0 or len(p) == 1:
         return p.copy()
-    low, high = 1e-9, 1e9
-    for _ in range(60):
-        price = math.sqrt(low * high)
-        q = _priced(y, p, price)
-        low, high = (price, high) if _kl(q, p) > beta else (low, price)
-    return _priced(y, p, high)
+
+    def excess(log_price: float) -> float:
+        return _kl(_priced(y, p, math.exp(log_price)), p) - beta
+
+    if excess(_CHEAPEST) <= 0.0:
+        return _priced(y, p, math.exp(_CHEAPEST))
+    log_price = brentq(excess, _CHEAPEST, _DEAREST, xtol=1e-11)
+    return _priced(y, p, math.exp(log_price + 1e-10))  # on the side within the set
 
 
 def _priced(y: Floats, p: Floats, price: float) -> Floats:
+    def weights(nu: float) -> Floats:
+        q: Floats = price * wrightomega(np.log(p / price) + (y - nu - price) / price).real
+        return q
+
     low, high = float(y.min()) - 1.0 - price * 40.0, float(y.max()) + price * 40.0
-    for _ in range(80):
-        nu = 0.5 * (low + high)
-        q = price * wrightomega(np.log(p / price) + (y - nu - price) / price).real
-        low, high = (nu, high) if q.sum() > 1.0 else (low, nu)
+    q = weights(brentq(lambda nu: float(weights(nu).sum()) - 1.0, low, high))
     projected: Floats = q / q.sum()
     return projected
 

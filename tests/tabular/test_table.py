@@ -1,0 +1,135 @@
+"""`ewok solve`: what is printed, what is written, and what mistakes are told."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from ewok import cli
+from ewok.tabular import KL, L1, TabularMDP, robust_value_iteration
+
+LINES = "idstatefrom,idaction,idstateto,probability,reward\n0,0,1,0.5,2\n0,0,0,0.5,0\n0,1,2,1,1\n1,0,0,1,0\n1,0,2,0,0\n"
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    path = tmp_path / "mdp.csv"
+    path.write_text(LINES)
+    return path
+
+
+def run(*words: object) -> tuple[int, str]:
+    result = CliRunner().invoke(cli.app, ["solve", *map(str, words)])
+    return result.exit_code, result.output
+
+
+def read(path: Path) -> list[dict[str, str]]:
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def test_it_prints_a_short_table_with_the_bounds(table: Path) -> None:
+    code, printed = run(table, "--gamma", 0.9, "--set", "kl", "--radius", 0.1)
+    mdp = TabularMDP.from_csv(table, discount=0.9)
+    solution = robust_value_iteration(mdp, KL(0.1))
+    assert code == 0
+    assert "3 states, 3 state-action pairs, 4 transitions" in printed
+    assert "KL set of radius 0.1, discount 0.9" in printed
+    assert f"{solution.robust_return:.8g}" in printed
+    assert f"{solution.lower[0]:.7g}" in printed
+    assert f"{solution.upper[0]:.7g}" in printed
+    assert printed.splitlines()[-1].split()[:2] == ["2", "end"]
+
+
+def test_it_writes_value_and_policy(table: Path, tmp_path: Path) -> None:
+    out = tmp_path / "policy.csv"
+    code, _ = run(table, "--gamma", 0.9, "--radius", 0.1, "--out", out)
+    solution = robust_value_iteration(TabularMDP.from_csv(table, discount=0.9), KL(0.1))
+    rows = read(out)
+    assert code == 0
+    assert [float(row["value"]) for row in rows] == solution.value.tolist()
+    assert [row["idaction"] for row in rows] == [str(solution.policy[0]), str(solution.policy[1]), ""]
+    assert all(float(row["lower"]) <= float(row["value"]) <= float(row["upper"]) for row in rows)
+    assert list(tmp_path.glob("*.part")) == []
+
+
+def test_a_randomised_policy_is_written_by_pair(tmp_path: Path) -> None:
+    path, out = tmp_path / "mdp.csv", tmp_path / "policy.csv"
+    path.write_text(
+        "idstatefrom,idaction,idstateto,probability,reward\n"
+        "0,0,1,0.5,0\n0,0,2,0.5,1\n0,1,1,0.5,1\n0,1,2,0.5,0\n1,0,1,1,0\n2,0,2,1,0\n"
+    )
+    code, printed = run(path, "--gamma", 0.9, "--set", "l1", "--radius", 0.2, "--per-state", "--out", out)
+    rows = read(out)
+    assert code == 0
+    assert [float(row["probability"]) for row in rows[:2]] == pytest.approx([0.5, 0.5], abs=1e-6)
+    mdp = TabularMDP.from_csv(path, discount=0.9)
+    assert float(rows[0]["value"]) == robust_value_iteration(mdp, L1(0.2, per_state=True)).value[0]
+    assert "*" in printed, "marked as randomised"
+
+
+def test_costs_are_minimised_and_radius_0_is_nominal(table: Path) -> None:
+    _, rewards = run(table, "--gamma", 0.9)
+    _, costs = run(table, "--gamma", 0.9, "--costs")
+    assert "radius 0," in rewards
+    assert rewards.splitlines()[2] != costs.splitlines()[2]
+
+
+@pytest.mark.parametrize("kind", ["kl", "l1", "tv", "l2", "linf", "chi-square", "burg", "contamination"])
+def test_every_set_has_a_name(kind: str, table: Path) -> None:
+    code, printed = run(table, "--gamma", 0.9, "--set", kind, "--radius", 0.1)
+    assert code == 0, printed
+
+
+def test_a_set_of_ones_own_is_named_by_where_it_is(table: Path) -> None:
+    code, printed = run(table, "--gamma", 0.9, "--set", "ewok.tabular:KL", "--radius", 0.1)
+    assert code == 0, printed
+    assert "KL set of radius 0.1" in printed
+
+
+def test_many_states_are_not_all_printed(tmp_path: Path) -> None:
+    path = tmp_path / "mdp.csv"
+    lines = [f"{s},0,{s + 1},1,1" for s in range(30)]
+    path.write_text("\n".join(["idstatefrom,idaction,idstateto,probability,reward", *lines]) + "\n")
+    _, printed = run(path, "--gamma", 0.9)
+    assert "and 21 more; --out writes them all" in printed
+    _, printed = run(path, "--gamma", 0.9, "--out", tmp_path / "all.csv")
+    assert "and 21 more, all in" in printed
+    values = np.array([float(row["value"]) for row in read(tmp_path / "all.csv")])
+    np.testing.assert_allclose(values, [(1 - 0.9 ** (30 - s)) / 0.1 for s in range(31)], atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--gamma", 1.5], "`discount` must be between 0 and 1, but it is 1.5"),
+        (["--gamma", 0.9, "--set", "contaminaton"], "Did you mean 'contamination'?"),
+        (["--gamma", 0.9, "--set", "nowhere:KL"], "cannot be imported"),
+        (["--gamma", 0.9, "--set", "kl", "--radius", -1], "`beta` must be finite and at least 0"),
+        (["--gamma", 0.9, "--set", "tv", "--per-state"], "`--per-state` must go with kl or l1"),
+        (["--gamma", 0.9, "--out", "/nowhere/policy.csv"], "must be in a folder that exists"),
+        (["--gamma", 0.9, "--tolerance", 0], "`tolerance` must be greater than 0"),
+        (["--gamma", 1], "`discount` must be below 1 here"),
+    ],
+)
+def test_a_mistake_is_one_line_and_an_exit_code(words: list[object], message: str, table: Path) -> None:
+    table.write_text(LINES.replace("0,1,2,1,1\n", "0,1,0,1,1\n") if words == ["--gamma", 1] else LINES)
+    code, printed = run(table, *words)
+    assert code != 0
+    assert message in " ".join(printed.split())
+    assert "Traceback" not in printed
+
+
+def test_a_file_with_a_mistake_names_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "mdp.csv"
+    path.write_text(LINES + "0,2,1,half,1\n")
+    code, printed = run(path, "--gamma", 0.9)
+    assert code != 0
+    assert "line 7 of" in printed
+    code, printed = run(tmp_path / "none.csv", "--gamma", 0.9)
+    assert code != 0
+    assert "there is none at" in " ".join(printed.split())
