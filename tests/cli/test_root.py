@@ -17,6 +17,8 @@ from ewok.errors import ArgumentError, EwokWarning, MissingExtraError
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 SCREEN = 40
+ROOT = Path(__file__).parent.parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def run(*args: str) -> tuple[int, str, str]:
@@ -36,6 +38,19 @@ def test_help_fits_a_screen_and_shows_an_example_that_could_be_typed(name: str |
     assert name in (None, example[1])
     known = {option for parameter in COMMANDS[example[1]].params for option in parameter.opts}
     assert {word for word in shlex.split(example[2]) if word.startswith("-")} <= known, "an option that is not there"
+
+
+def commands_in(page: Path) -> list[str]:
+    """The indented lines of a page that begin with our command."""
+    return re.findall(r"^ {4}(ewok .*)$", page.read_text(), flags=re.MULTILINE)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_commands_in_the_docs_could_be_typed(page: Path) -> None:
+    for line in commands_in(page):
+        _, name, *words = shlex.split(line, comments=True)
+        known = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+        assert {word for word in words if word.startswith("--")} <= known, line
 
 
 def test_the_first_page_names_every_command_whole_and_every_exit_code() -> None:
