@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from rliable import library, metrics
 
 from ewok.errors import ArgumentError
@@ -132,3 +134,20 @@ def test_scores_that_are_not_finite_or_not_there_are_errors() -> None:
         Bootstrap(num_resamples=3)
     with pytest.raises(ArgumentError, match="`confidence` must be between 0 and 1"):
         Bootstrap(confidence=95)
+
+
+@given(st.integers(5, 12), st.floats(-100.0, 100.0), st.floats(0.1, 10.0), st.integers(0, 1000))
+@settings(max_examples=25, deadline=None)
+def test_intervals_move_with_their_data(num_seeds: int, shift: float, scale: float, seed: int) -> None:
+    """In other units, from another zero, in another order of points: the same interval."""
+    array = np.random.default_rng(seed).normal(size=(num_seeds, 4))
+    plain, moved = SMALL.estimate(array), SMALL.estimate(shift + scale * array[:, ::-1])
+    for one, other in ((plain.low, moved.low), (plain.value, moved.value), (plain.high, moved.high)):
+        assert one is not None
+        assert other is not None
+        np.testing.assert_allclose(other[::-1], shift + scale * one, atol=1e-9)
+    assert plain.low is not None
+    assert plain.high is not None
+    assert np.all(array.min(axis=0) <= plain.low)
+    assert np.all(plain.low <= plain.high)
+    assert np.all(plain.high <= array.max(axis=0))

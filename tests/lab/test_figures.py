@@ -13,7 +13,7 @@ from ewok.lab import figures
 from ewok.lab.drawing import thousands
 from ewok.lab.findings import Findings, findings_of, tones_of
 from ewok.lab.store import read
-from tests.lab.finished import FULL, METHODS, PARAMETERS, write_study
+from tests.lab.finished import METHODS, PARAMETERS, write_study
 
 BASIC = {"robustness", "difference", "improvement", "learning", "diagnostics"}
 SWEEPS = {"ablation-ewok-kappa", "ablation-ewok-kappa-difference"}
@@ -27,11 +27,6 @@ def small(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def drawn(small: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, ...]:
     return figures.draw_figures(read(small), tmp_path_factory.mktemp("drawn"))
-
-
-@pytest.fixture(scope="module")
-def full(tmp_path_factory: pytest.TempPathFactory) -> Findings:
-    return findings_of(read(write_study(tmp_path_factory.mktemp("full") / "f", FULL, seeds=5)))
 
 
 def test_the_same_results_make_the_same_files(small: Path, drawn: tuple[Path, ...], tmp_path: Path) -> None:
@@ -57,13 +52,13 @@ def test_ids_of_two_figures_never_meet(drawn: tuple[Path, ...]) -> None:
     assert len(set.union(*used)) == sum(len(ids) for ids in used)
 
 
-def test_a_study_with_sweeps_has_its_ablations(full: Findings) -> None:
-    assert {name for name, _ in figures.figures_of(full, tones_of((full,)))} == BASIC | SWEEPS
+def test_a_study_with_sweeps_has_its_ablations(found: Findings) -> None:
+    assert {name for name, _ in figures.figures_of(found, tones_of((found,)))} == BASIC | SWEEPS
 
 
-def test_panels_show_lines_intervals_and_the_nominal_value(full: Findings) -> None:
-    tones = tones_of((full,))
-    panel = full.panels[0]
+def test_panels_show_lines_intervals_and_the_nominal_value(found: Findings) -> None:
+    tones = tones_of((found,))
+    panel = found.panels[0]
     with figures.style():
         [axes] = figures.single(panel, tones).axes
     assert [line.get_xdata()[0] for line in axes.lines if line.get_label().startswith("_")] == [panel.nominal]
@@ -75,10 +70,10 @@ def test_panels_show_lines_intervals_and_the_nominal_value(full: Findings) -> No
     assert len(axes.collections) == 3
 
 
-def test_a_method_has_its_colour_in_every_figure(full: Findings) -> None:
-    tones = tones_of((full,))
+def test_a_method_has_its_colour_in_every_figure(found: Findings) -> None:
+    tones = tones_of((found,))
     with figures.style():
-        for name, make in figures.figures_of(full, tones):
+        for name, make in figures.figures_of(found, tones):
             for axes in make().axes:
                 for line in axes.lines:
                     if line.get_label() in tones:
@@ -97,9 +92,9 @@ def test_below_five_seeds_each_is_shown_and_no_interval(tmp_path: Path) -> None:
         assert any(np.array_equal(row, height) for height in heights)
 
 
-def test_a_log_axis_is_one_where_the_world_says_so(full: Findings) -> None:
+def test_a_log_axis_is_one_where_the_world_says_so(found: Findings) -> None:
     with figures.style():
-        scales = {panel.name: figures.single(panel, tones_of((full,))).axes[0].get_xscale() for panel in full.panels}
+        scales = {panel.name: figures.single(panel, tones_of((found,))).axes[0].get_xscale() for panel in found.panels}
     assert scales == {"noise": "linear", "pole_length": "linear", "gravity": "linear", "damping": "log"}
 
 
@@ -111,12 +106,12 @@ def test_a_grid_of_one_value_is_drawn_too(tmp_path: Path, monkeypatch: pytest.Mo
         assert len(figures.row(found.panels, tones_of((found,))).axes) == 2
 
 
-def test_panels_have_the_same_heights_and_hold_all(full: Findings) -> None:
+def test_panels_have_the_same_heights_and_hold_all(found: Findings) -> None:
     with figures.style():
-        limits = {axes.get_ylim() for axes in figures.row(full.panels, tones_of((full,))).axes}
+        limits = {axes.get_ylim() for axes in figures.row(found.panels, tones_of((found,))).axes}
     assert len(limits) == 1
     low, high = limits.pop()
-    for panel in full.panels:
+    for panel in found.panels:
         for line in panel.lines:
             assert line.estimate.low is not None
             assert line.estimate.high is not None
@@ -124,9 +119,9 @@ def test_panels_have_the_same_heights_and_hold_all(full: Findings) -> None:
             assert line.estimate.high.max() < high
 
 
-def test_differences_hold_zero(full: Findings) -> None:
+def test_differences_hold_zero(found: Findings) -> None:
     with figures.style():
-        for axes in figures.row(full.differences(full.panels), tones_of((full,)), zero=True).axes:
+        for axes in figures.row(found.differences(found.panels), tones_of((found,)), zero=True).axes:
             assert axes.get_ylim()[0] < 0.0 < axes.get_ylim()[1]
 
 

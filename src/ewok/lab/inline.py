@@ -35,7 +35,8 @@ def inline(make: Make, salt: str, told: str) -> str:
     used = set(re.findall(r"[\"(]#([\w.-]+)[\")]", text))
     text = re.sub(r' id="([\w.-]+)"', lambda found: found[0] if found[1] in used else "", text)
     text = re.sub(r"#[0-9a-f]{6}\b", lambda found: _INKS.get(found[0], f"var(--{variable(found[0])})"), text)
-    text = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font: \1px var(--face)", text)
+    text = re.sub(r"font-family: [^;\"]*", "font-family: var(--face)", text)
+    text = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font: \1 var(--face)", text)  # as older versions write it
     size = re.search(r'viewBox="([\d. ]+)"', text)
     box = size[1] if size else ""
     return re.sub(r"<svg [^>]*>", f'<svg viewBox="{box}" role="img" aria-label="{html.escape(told)}">', text, count=1)

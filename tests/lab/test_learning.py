@@ -1,0 +1,21 @@
+"""Training over steps: returns by windows, and what the worst kernels told."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ewok.lab.findings import Findings
+from ewok.lab.learning import windows
+
+
+def test_diagnostics_are_of_worst_kernels_and_of_what_moves(found: Findings) -> None:
+    assert [panel.name for panel in found.diagnostics] == ["kl", "ess", "spread"]  # kappa is constant in each
+    assert found.diagnostics[0].methods == ("ewok", "ewok-kappa-0.05", "ewok-kappa-0.2", "ewok-kappa-1")
+
+
+def test_windows_of_training_by_hand() -> None:
+    steps, returns = np.array([5.0, 10.0, 12.0, 40.0]), np.array([1.0, 3.0, 8.0, 9.0])
+    edges = np.array([0.0, 10.0, 20.0, 30.0, 40.0])
+    np.testing.assert_array_equal(windows(steps, returns, edges), [2.0, 8.0, 8.0, 9.0])
+    np.testing.assert_array_equal(windows(steps[2:], returns[2:], edges), [8.0, 8.0, 8.0, 9.0])
+    assert np.isnan(windows(np.array([]), np.array([]), np.array([0.0, 1.0]))).all()

@@ -1,0 +1,49 @@
+"""Scores of a whole grid: one number for each seed, from its whole row."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ewok.lab import stats
+from ewok.lab.findings import Findings
+from ewok.lab.scores import ALL, AREA, NOMINAL, WORST, Score
+from tests.lab.finished import PARAMETERS
+from tests.lab.test_robustness import panel_of
+
+
+def score_of(found: Findings, kind: str, label: str) -> Score:
+    return next(score for score in found.scores if (score.kind, score.label) == (kind, label))
+
+
+def test_scores_are_of_whole_rows(found: Findings) -> None:
+    for name, told in PARAMETERS.items():
+        panel, scale = panel_of(found, name), told.get("scale", "linear")
+        for line in panel.lines:
+            area = score_of(found, AREA, panel.label).line(line.method)
+            worst = score_of(found, WORST, panel.label).line(line.method)
+            assert area is not None
+            assert worst is not None
+            np.testing.assert_array_equal(area.scores, stats.area(line.scores, panel.values, scale))
+            np.testing.assert_array_equal(worst.scores, line.scores.min(axis=1))
+
+
+def test_the_worst_of_all_is_each_seeds_own(found: Findings) -> None:
+    worst = score_of(found, WORST, ALL).line("ewok")
+    assert worst is not None
+    rows = [panel.line("ewok").scores.min(axis=1) for panel in found.panels]  # type: ignore[union-attr]
+    np.testing.assert_array_equal(worst.scores, np.min(rows, axis=0))
+
+
+def test_specialists_have_no_score_of_all_parameters(found: Findings) -> None:
+    """They are other agents for each parameter: nothing can be said of them together."""
+    assert score_of(found, WORST, ALL).line("randomized") is None
+    assert score_of(found, NOMINAL, "").line("randomized") is None
+    assert score_of(found, AREA, "noise").line("randomized") is not None
+    assert found.learning is not None
+    assert found.learning.methods == ("baseline", "ewok")
+
+
+def test_a_nominal_score_is_that_of_the_nominal_point(found: Findings) -> None:
+    line, panel = score_of(found, NOMINAL, "").line("ewok"), panel_of(found, "noise")
+    assert line is not None
+    np.testing.assert_array_equal(line.scores, panel.line("ewok").scores[:, 1])  # type: ignore[union-attr]
