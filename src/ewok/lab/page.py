@@ -27,7 +27,17 @@ def page(studies: Sequence[Findings], tones: Mapping[str, Tone]) -> str:
     if several:
         parts.append(f"<section><h2>Training time</h2>{table_html(times_table(studies), marks)}</section>")
     parts += [study_section(found, tones, marks, index if several else None) for index, found in enumerate(studies)]
-    body = "\n".join(parts)
+    return document(title, "\n".join([*parts, "</main>"]), tones)
+
+
+def document(title: str, body: str, tones: Mapping[str, Tone]) -> str:
+    """A page of its own around `body`: nothing is fetched from anywhere, and nothing that could be is let through.
+
+    Args:
+        title: as text.
+        body: as HTML.
+        tones: whose colours it has.
+    """
     files = "Beside this page, in <code>figures/</code>, lie its figures as SVG, PNG and PDF."
     return f"""<!doctype html>
 <html lang="en">
@@ -42,7 +52,6 @@ def page(studies: Sequence[Findings], tones: Mapping[str, Tone]) -> str:
 </head>
 <body>
 {body}
-</main>
 <footer><p>Made by ewok {escape(_version())}. {files}</p></footer>
 </body>
 </html>

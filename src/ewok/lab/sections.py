@@ -25,7 +25,7 @@ def study_section(found: Findings, tones: Tones, swatches: Swatches, index: int 
     mark = "" if index is None else f"{index}-"
     heading = "" if index is None else f"<h2>{escape(found.title)}</h2>{facts(found)}"
     notes = {name: _seeds(found, name) for name in found.main}
-    parts = [heading, _box("short", sentences(found)), _box("notice", warnings_of(found))]
+    parts = [heading, box("short", sentences(found)), box("notice", warnings_of(found))]
     parts.append(legend_html({name: name for name in found.main}, swatches, notes, sticky=True))
     parts += [_robustness(found, tones, swatches, mark), _comparison(found, tones, swatches, mark)]
     parts += [_ablation(found, ablated, tones, swatches, mark) for ablated in found.ablated]
@@ -59,9 +59,9 @@ def _robustness(found: Findings, tones: Tones, swatches: Swatches, mark: str) ->
         "its curve over the width of the axis, which is its mean return over the range (over the logarithm, where the "
         "axis is logarithmic); its worst return over the grid. The highest of each row is bold."
     )
-    panels = _panels(found.panels, tones, f"{mark}robustness", found.panels)
+    panels = drawn_panels(found.panels, tones, f"{mark}robustness", found.panels)
     table = table_html(score_table(found), swatches)
-    return f"<h3>Robustness</h3>{_caption(caption)}{panels}<h3>Robust scores</h3>{_caption(scores)}{table}"
+    return f"<h3>Robustness</h3>{caption_html(caption)}{panels}<h3>Robust scores</h3>{caption_html(scores)}{table}"
 
 
 def _comparison(found: Findings, tones: Tones, swatches: Swatches, mark: str) -> str:
@@ -74,24 +74,24 @@ def _comparison(found: Findings, tones: Tones, swatches: Swatches, mark: str) ->
         "P(improvement) is the probability that a seed of the method does better than one of "
         f"{baseline}: 0.5 is even. Bold: an interval that leaves out no difference."
     )
-    panels = _panels(less, tones, f"{mark}difference", less, zero=True) if less else ""
+    panels = drawn_panels(less, tones, f"{mark}difference", less, zero=True) if less else ""
     charts = []
     for kind, part in by_kind(found.comparisons).items():
         told = f"probability of improvement over {baseline}, {kind}"
         draw = partial(improvement, kind, part, tones)
         charts.append(inline(draw, f"{mark}improvement-{kind}", told))
     table = table_html(comparison_table(found), swatches)
-    return f"<h3>Against {escape(baseline)}</h3>{_caption(caption)}{panels}{_grid(charts)}{table}"
+    return f"<h3>Against {escape(baseline)}</h3>{caption_html(caption)}{panels}{_grid(charts)}{table}"
 
 
 def _ablation(found: Findings, ablated: Ablated, tones: Tones, swatches: Swatches, mark: str) -> str:
     setting, base = ablated.ablation.setting, ablated.ablation.base
     legend = legend_html(ablated.labels, swatches, {base: base} if base in ablated.labels else {})
-    absolute = _panels(ablated.panels, tones, f"{mark}{ablated.name}", ablated.panels)
+    absolute = drawn_panels(ablated.panels, tones, f"{mark}{ablated.name}", ablated.panels)
     less = found.differences(ablated.panels)
     caption = f"The same, for other values of {setting}. First the returns, then their difference to the baseline."
-    differences = _panels(less, tones, f"{mark}{ablated.name}-difference", less, zero=True) if less else ""
-    return f"<h3>{escape(base)}: {escape(setting)}</h3>{_caption(caption)}{legend}{absolute}{differences}"
+    differences = drawn_panels(less, tones, f"{mark}{ablated.name}-difference", less, zero=True) if less else ""
+    return f"<h3>{escape(base)}: {escape(setting)}</h3>{caption_html(caption)}{legend}{absolute}{differences}"
 
 
 def _training(found: Findings, tones: Tones, swatches: Swatches, mark: str) -> str:
@@ -103,24 +103,26 @@ def _training(found: Findings, tones: Tones, swatches: Swatches, mark: str) -> s
         )
         if set(found.roles.names) - set(found.roles.names.values()):
             caption += " Agents randomized over one parameter each are left out."
-        parts.append(f"<h3>Learning</h3>{_caption(caption)}")
-        parts.append(_panels([found.learning], tones, f"{mark}learning", ()))
+        parts.append(f"<h3>Learning</h3>{caption_html(caption)}")
+        parts.append(drawn_panels([found.learning], tones, f"{mark}learning", ()))
     if found.diagnostics:
         caption = (
             "What the worst kernel did while training. KL: how far its weights were from uniform, the radius it used. "
             "Effective sample size: how many candidates they amount to. Spread: the standard deviation of their "
             "scores; where it is zero there is nothing to choose from, and the kernel is the nominal one."
         )
-        parts.append(f"<h3>The worst kernel</h3>{_caption(caption)}")
+        parts.append(f"<h3>The worst kernel</h3>{caption_html(caption)}")
         shown = dict.fromkeys(name for panel in found.diagnostics for name in panel.methods)
         if set(shown) - set(found.main):
             parts.append(legend_html({name: name for name in shown}, swatches, {}))
-        parts.append(_panels(found.diagnostics, tones, f"{mark}diagnostics", ()))
+        parts.append(drawn_panels(found.diagnostics, tones, f"{mark}diagnostics", ()))
     caption = "Wall time of one run, medians over runs."
-    return "".join([*parts, f"<h3>Time</h3>{_caption(caption)}{table_html(cost_table(found), swatches)}"])
+    return "".join([*parts, f"<h3>Time</h3>{caption_html(caption)}{table_html(cost_table(found), swatches)}"])
 
 
-def _panels(panels: Sequence[Panel], tones: Tones, mark: str, together: Sequence[Panel], *, zero: bool = False) -> str:
+def drawn_panels(
+    panels: Sequence[Panel], tones: Tones, mark: str, together: Sequence[Panel], *, zero: bool = False
+) -> str:
     """Each panel a figure of its own, so that they stand side by side or one below the other as there is room."""
     drawn = []
     for panel in panels:
@@ -155,10 +157,10 @@ def _seeds(found: Findings, shown: str) -> str:
     return f"{count} seed{'' if counts == {1} else 's'}"
 
 
-def _box(kind: str, texts: Sequence[str]) -> str:
+def box(kind: str, texts: Sequence[str]) -> str:
     inside = "".join(f"<p>{escape(text)}</p>" for text in texts)
     return f'<div class="{kind}">{inside}</div>' if inside else ""
 
 
-def _caption(text: str) -> str:
+def caption_html(text: str) -> str:
     return f'<p class="caption">{escape(text)}</p>'
