@@ -95,9 +95,9 @@ def judged(answer: Answer, best: dict[str, np.ndarray]) -> np.ndarray:
 
 def table(numbers: dict[str, np.ndarray]) -> Iterator[str]:
     """One line per policy, of (seeds, columns) numbers; with a second line for the spread where there are seeds."""
-    yield f"{'':<36}{'value at the start under':^42}{'exact worst':>12}{'same action':>18}{'steps':>14}"
-    yield f"{'policy':<36}" + "".join(f"{name:>14}" for name in HEAD[:3]) + "".join(f"{name:>10}" for name in HEAD[3:])
-    widths = (14,) * 3 + (10,) * 5
+    yield f"{'':<36}{'value at the start under':^42}{'exact worst,':>14}{'same action':>24}{'steps':>16}"
+    yield f"{'policy':<36}" + "".join(f"{name:>14}" for name in HEAD[:3]) + "".join(f"{name:>12}" for name in HEAD[3:])
+    widths = (14,) * 3 + (12,) * 5
     for name, rows in numbers.items():
         means = zip(UNITS, rows.mean(axis=0), widths, strict=True)
         yield f"{name:<36}" + "".join(f"{unit.format(x):>{width}}" for unit, x, width in means)

@@ -28,6 +28,19 @@ def test_cartpole_pair(tmp_path: Path) -> None:
     assert (tmp_path / "cartpole_pair.png").stat().st_size > 10_000
 
 
+def test_cliff_walking(tmp_path: Path) -> None:
+    """A picture and a table for one seed; for several, which claims of the paper hold and by how much."""
+    for package, extra in (("numba", "tabular"), ("matplotlib", "lab")):
+        pytest.importorskip(package, reason=f"needs {package}: pip install 'ewok[{extra}]'")
+    printed = run("cliff_walking.py", "--episodes", "300", "--out", str(tmp_path))
+    assert "(e) exact KL-robust optimum" in printed
+    assert (tmp_path / "cliff_walking.png").stat().st_size > 30_000
+    printed = run("cliff_walking.py", "--episodes", "100", "--seeds", "2")
+    assert "(c) optimum, paper's worst kernel" in printed
+    assert "in 2 seeds:" in printed
+    assert "of the way from the nominal optimum's -15.44 to the robust one's -9.52" in printed
+
+
 # Each library's example: what it needs, and training steps for a run that shows that it works.
 LIBRARIES = {
     "sb3_three_lines": ("stable_baselines3", "sb3", 64),
