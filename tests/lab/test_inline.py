@@ -19,7 +19,7 @@ def drawn(found: Findings) -> str:
 
 
 def test_it_is_one_element_that_says_what_it_shows(drawn: str) -> None:
-    element = ElementTree.fromstring(drawn.replace("xlink:href", "href"))
+    element = ElementTree.fromstring(drawn)
     assert element.tag == "svg"
     assert element.attrib["aria-label"] == 'return <against> "noise"'
     assert "width" not in element.attrib  # it takes the width there is

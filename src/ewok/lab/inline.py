@@ -30,7 +30,7 @@ def inline(make: Make, salt: str, told: str) -> str:
     with style(**{"svg.hashsalt": salt, "svg.fonttype": "none"}):
         make().savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
     text = re.sub(r"<metadata>.*?</metadata>", "", buffer.getvalue(), flags=re.DOTALL)
-    text = text[text.index("<svg") :]
+    text = text[text.index("<svg") :].replace("xlink:href", "href")
     text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)  # it would style the page; ours says the same
     used = set(re.findall(r"[\"(]#([\w.-]+)[\")]", text))
     text = re.sub(r' id="([\w.-]+)"', lambda found: found[0] if found[1] in used else "", text)
