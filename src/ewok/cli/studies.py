@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,10 +43,8 @@ def run(
     finally:
         if cluster is not None:
             cluster.close()
-    summary, results = load("ewok.lab.summary", extra="lab"), load("ewok.lab.store", extra="lab").read(folder)
-    typer.echo("\n".join([*summary.table(results), *summary.failures(results)]))
-    if results.finished and importlib.util.find_spec("ewok.lab.report") is not None:
-        typer.echo(f"report: {load('ewok.lab.report', extra='lab').write_report([folder])}")
+    for line in load("ewok.lab.conclusion", extra="lab").conclude(folder):
+        typer.echo(line)
     if outcome.num_failed:
         raise typer.Exit(FAILED)
 
@@ -60,5 +57,5 @@ def status(
 
     Example: ewok status runs/demo
     """
-    summary, results = load("ewok.lab.summary", extra="lab"), load("ewok.lab.store", extra="lab").read(folder)
-    typer.echo("\n".join([*summary.state(results), "", *summary.table(results)]).rstrip())
+    for line in load("ewok.lab.summary", extra="lab").so_far(folder):
+        typer.echo(line)

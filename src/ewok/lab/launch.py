@@ -15,11 +15,12 @@ from typing import Any, final
 from ewok.errors import require
 from ewok.lab.events import Done, Event, Failure, Lost, WorkPlaces
 from ewok.lab.folder import Folder, as_json, held
+from ewok.lab.kinds import planner
 from ewok.lab.local import run_here
-from ewok.lab.plan import Trial, described, plan
+from ewok.lab.plan import Trial
 from ewok.lab.progress import Board
 from ewok.lab.store import Failed
-from ewok.lab.study import Study
+from ewok.lab.study import AnyStudy
 from ewok.lab.trial import now
 
 Runner = Callable[[Sequence[Trial], WorkPlaces], Iterator[Event]]
@@ -46,7 +47,7 @@ class Outcome:
 
 
 def run_study(
-    study: Study,
+    study: AnyStudy,
     out: Path | str,
     *,
     text: str = "",
@@ -64,13 +65,14 @@ def run_study(
         runner: runs trials elsewhere.
         say: told what is going to happen, in lines.
     """
-    trials = plan(study)
+    module = planner(study.kind)
+    trials: list[Trial] = module.plan(study)
     require(len(trials) > 0, "study", "one with trials", study.name, "Give it methods and seeds.")
     workers = num_workers or default_workers()
     with held(out) as folder, _ended_by_signals():
         if folder.leftovers:
             say(f"removed what a command that was killed left half-written: {', '.join(folder.leftovers)}")
-        folder.write("study.json", as_json(described(study, trials)))
+        folder.write("study.json", as_json(module.described(study, trials)))
         folder.write("study.toml", text)
         waiting = [trial for trial in trials if not folder.has(trial.id)]
         there = len(trials) - len(waiting)

@@ -34,7 +34,10 @@ class Trial:
 
     @property
     def num_steps(self) -> int:
-        return int(self.meaning["agent"]["num_steps"])
+        """How long it learns: in steps; tables in episodes."""
+        if "agent" in self.meaning:
+            return int(self.meaning["agent"]["num_steps"])
+        return int(self.meaning["learning"].get("num_episodes", 1))
 
 
 def plan(study: Study) -> list[Trial]:

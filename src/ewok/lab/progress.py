@@ -21,7 +21,7 @@ _DEFAULT_SHARE = 0.1  # of a trial that is evaluation, until one has been seen
 @dataclass
 class _Running:
     trial: Trial
-    began: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=lambda: time.monotonic())
     stage: str = "start"
     steps: int = 0
     level: float | None = None

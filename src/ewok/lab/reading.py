@@ -11,10 +11,13 @@ from typing import Any, final
 from pydantic import BaseModel, ValidationError
 
 from ewok.errors import ArgumentError, EwokError
+from ewok.lab.kinds import kind_of, planner
 from ewok.lab.mistakes import mistakes_of
-from ewok.lab.study import Agent, Method, Study, Sweep, first
+from ewok.lab.study import Agent, Method, Study, Sweep
 
-_TABLES: dict[tuple[str, ...], type[BaseModel]] = {
+Tables = Mapping[tuple[str, ...], type[BaseModel]]
+
+_TABLES: Tables = {
     (): Study,
     ("agent",): Agent,
     ("methods", "*"): Method,
@@ -38,7 +41,7 @@ class StudyError(EwokError, ValueError):
         super().__init__("\n".join([f"{source} has {number}:", *lines]))
 
 
-def read_file(path: Path | str, changes: Sequence[str] = (), num_seeds: int | None = None) -> tuple[Study, str]:
+def read_file(path: Path | str, changes: Sequence[str] = (), num_seeds: int | None = None) -> tuple[Any, str]:
     """The study of a file, and the file's text.
 
     Args:
@@ -56,35 +59,24 @@ def read_file(path: Path | str, changes: Sequence[str] = (), num_seeds: int | No
         raise StudyError(str(path), {"": f"it must be a TOML file: {error}"}) from error
     for change in changes:
         _apply(raw, change)
-    return with_seeds(read_plain(raw, str(path)), num_seeds), text
+    study = read_plain(raw, str(path))
+    return study if num_seeds is None else study.with_seeds(num_seeds), text
 
 
-def read_plain(raw: Mapping[str, Any], source: str = "the study") -> Study:
+def read_plain(raw: Mapping[str, Any], source: str = "the study") -> Any:
     """The study that plain data says."""
+    tabular = kind_of(raw) == "tabular"
+    tables = planner("tabular").TABLES if tabular else _TABLES
     try:
-        study, mistakes = Study.model_validate(raw), {}
+        study, mistakes = tables[()].model_validate(raw), {}
     except ValidationError as error:
-        study, mistakes = None, _told(error)
-    for place, told in mistakes_of(raw).items():
+        study, mistakes = None, _told(error, tables)
+    for place, told in ({} if tabular else mistakes_of(raw)).items():
         if not any(known == place or known.startswith(f"{place}.") for known in mistakes):
             mistakes[place] = told
     if study is None or mistakes:
         raise StudyError(source, mistakes)
     return study
-
-
-def with_seeds(study: Study, num: int | None) -> Study:
-    """The study with the first `num` of its seeds, and of those that methods and sweeps have."""
-    if num is None:
-        return study
-
-    def fewer(table: Any) -> Any:
-        return table if table.seeds is None else table.model_copy(update={"seeds": list(first(table.seeds, num))})
-
-    methods = {name: fewer(method) for name, method in study.methods.items()}
-    sweeps = {name: fewer(sweep) for name, sweep in study.sweeps.items()}
-    seeds = num if isinstance(study.seeds, int) else list(first(study.seeds, num))
-    return study.model_copy(update={"seeds": seeds, "methods": methods, "sweeps": sweeps})
 
 
 def _apply(raw: dict[str, Any], change: str) -> None:
@@ -110,7 +102,7 @@ def _value(text: str) -> Any:
         return text
 
 
-def _told(error: ValidationError) -> dict[str, str]:
+def _told(error: ValidationError, tables: Tables) -> dict[str, str]:
     """Place and mistake. Of a value that could be of several kinds, what each of them misses is one mistake."""
     told: dict[str, str] = {}
     for one in error.errors():
@@ -118,7 +110,7 @@ def _told(error: ValidationError) -> dict[str, str]:
         name = ".".join(place)
         words = _WORDS.get(one["type"], one["msg"].removeprefix("Value error, "))
         if one["type"] == "extra_forbidden":
-            words += _nearest(place)
+            words += _nearest(place, tables)
         elif one["type"] not in ("missing", "value_error"):
             words = f"{words[:1].lower()}{words[1:]}, but it is {one['input']!r}"
         told[name] = f"{told[name]}; or {words}" if name in told and words not in told[name] else words
@@ -132,8 +124,8 @@ def _is_place(part: int | str) -> bool:
     return part not in ("int", "float", "str") and not any(sign in part for sign in "[(")
 
 
-def _nearest(place: Sequence[str]) -> str:
-    table = next((t for pattern, t in _TABLES.items() if _fits(place[:-1], pattern)), None)
+def _nearest(place: Sequence[str], tables: Tables) -> str:
+    table = next((t for pattern, t in tables.items() if _fits(place[:-1], pattern)), None)
     if table is None:
         return ""
     names: Iterable[str] = table.model_fields

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal, final
+from typing import Annotated, Any, Literal, Protocol, TypeVar, final
 
 from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 
@@ -19,7 +18,18 @@ Kappa = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
 Radius = Annotated[float, Field(ge=0.0, allow_inf_nan=False)]
 NumSamples = Annotated[int, Field(ge=1)]
 Discount = Annotated[float, Field(ge=0.0, le=1.0)] | Literal["agent"]
+Seeded = TypeVar("Seeded", bound=Any)
 TerminalValue = Annotated[float, Field(allow_inf_nan=False)] | Literal["critic"]
+
+
+class AnyStudy(Protocol):
+    """What all kinds of study have."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def kind(self) -> str: ...
 
 
 class Table(BaseModel):
@@ -146,7 +156,7 @@ class Study(Table):
 
     name: Name
     title: str = ""
-    kind: Literal["agents"] = "agents"
+    kind: Literal["agents", "tabular"] = "agents"
     world: str
     seeds: Seeds
     episodes: Annotated[int, Field(ge=1, le=1000)] = 30
@@ -156,12 +166,22 @@ class Study(Table):
     sweeps: dict[Name, Sweep] = {}
     perturbations: dict[str, Annotated[list[float], Field(min_length=1)] | Literal["grid"]] = {}
 
+    def with_seeds(self, num: int) -> Study:
+        """The same study with the first `num` of its seeds, and of those that methods and sweeps have."""
+        methods = {name: fewer(method, num) for name, method in self.methods.items()}
+        sweeps = {name: fewer(sweep, num) for name, sweep in self.sweeps.items()}
+        seeds = num if isinstance(self.seeds, int) else seeds_of(self.seeds)[:num]
+        return self.model_copy(update={"seeds": seeds, "methods": methods, "sweeps": sweeps})
+
 
 def seeds_of(seeds: Seeds) -> list[int]:
     """The seeds themselves."""
     return list(range(seeds)) if isinstance(seeds, int) else list(seeds)
 
 
-def first(seeds: Seeds, num: int) -> Sequence[int]:
-    """The first of them."""
-    return seeds_of(seeds)[:num]
+def fewer(table: Seeded, num: int) -> Seeded:
+    """A method or the like with the first `num` of its own seeds, if it has any."""
+    if table.seeds is None:
+        return table
+    same: Seeded = table.model_copy(update={"seeds": seeds_of(table.seeds)[:num]})
+    return same

@@ -3,14 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 import numpy as np
 
+from ewok.lab.kinds import kind_of, planner
 from ewok.lab.robustness import sound
 from ewok.lab.stats import iqm, seed_means, worst
-from ewok.lab.store import Finished, Results
+from ewok.lab.store import Finished, Results, read
 
 _ERRORS_SHOWN = 5
+
+
+def so_far(folder: Path) -> Iterator[str]:
+    """How far a study is, and its table as it is now."""
+    results = read(folder)
+    yield from state(results)
+    if results.finished:
+        yield ""
+        yield from table_of(results)
+
+
+def table_of(results: Results) -> Iterator[str]:
+    """The table of a study of its kind."""
+    return planner("tabular").table(results) if kind_of(results.study) == "tabular" else table(results)
 
 
 def state(results: Results) -> Iterator[str]:
@@ -30,7 +46,7 @@ def state(results: Results) -> Iterator[str]:
 def failures(results: Results) -> Iterator[str]:
     """What the trials that raised said last."""
     for one in results.failed[:_ERRORS_SHOWN]:
-        yield f"failed: {one.id}: {one.error.splitlines()[0]}"
+        yield f"failed: {one.id}: {one.error.partition(chr(10))[0]}"
     if len(results.failed) > _ERRORS_SHOWN:
         yield f"and {len(results.failed) - _ERRORS_SHOWN} more: see {results.folder / 'failed'}"
 

@@ -22,8 +22,8 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from ewok.lab.folder import is_disk_full
+from ewok.lab.kinds import kind_of, runner
 from ewok.lab.plan import Trial
-from ewok.lab.trial import run_trial
 
 Message = dict[str, Any]
 
@@ -45,7 +45,9 @@ def serve() -> None:
 def attempt(trial: Trial, place: Path, send: Any) -> Message:
     """Run a trial; what became of it, as a message."""
     try:
-        run_trial(trial, place, lambda stage, steps, level: send(progress(stage, steps, level)))
+        runner(kind_of(trial.meaning)).run_trial(
+            trial, place, lambda stage, steps, level: send(progress(stage, steps, level))
+        )
         return {"done": True}
     except Exception as error:
         told = "".join(traceback.format_exception(error))
