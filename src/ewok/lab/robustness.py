@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ewok.lab.bootstrap import Bootstrap
+from ewok.lab.columns import StoreError
 from ewok.lab.panel import Line, Panel
 from ewok.lab.roles import Roles
 from ewok.lab.stats import seed_means
@@ -56,27 +57,32 @@ def robustness_panels(
     swept = [name for ablation in roles.ablations for name in ablation.members]
     panels = []
     for parameter, told in world["parameters"].items():
-        methods = list(dict.fromkeys([*roles.shown(parameter), *swept]))
-        found = [_line(name, roles, trials.get(name, ()), parameter, bootstrap) for name in methods]
-        lines = [(values, line) for values, line in found if line is not None and values is not None]
+        methods = dict.fromkeys([*roles.shown(parameter), *swept])
+        tested = {name: [one for one in trials.get(name, ()) if parameter in one.returns.curves] for name in methods}
+        lines = tuple(_line(roles.names[name], own, parameter, bootstrap) for name, own in tested.items() if own)
         if lines:
-            values = lines[0][0]
-            same = tuple(line for own, line in lines if np.array_equal(own, values))
-            label = str(told.get("label") or parameter.replace("_", " "))
-            nominal = told.get("nominal")
-            unit, scale = str(told.get("unit") or ""), told.get("scale", "linear")
-            panels.append(Panel(parameter, label, unit, "return", values, scale, nominal, same))
+            values = _grid([trial for own in tested.values() for trial in own], parameter)
+            label, unit = str(told.get("label") or parameter.replace("_", " ")), str(told.get("unit") or "")
+            scale, nominal = told.get("scale", "linear"), told.get("nominal")
+            panels.append(Panel(parameter, label, unit, "return", values, scale, nominal, lines))
     return tuple(panels)
 
 
-def _line(
-    method: str, roles: Roles, trials: Sequence[Finished], parameter: str, bootstrap: Bootstrap
-) -> tuple[NDArray[np.float64] | None, Line | None]:
-    tested = [trial for trial in trials if parameter in trial.returns.curves]
-    if not tested:
-        return None, None
-    curves = [trial.returns.of(parameter) for trial in tested]
-    scores = seed_means(np.stack([curve.returns for curve in curves]))
-    seeds = tuple(trial.seed for trial in tested)
-    ids = tuple(trial.id for trial in tested)
-    return curves[0].values, Line(roles.names[method], seeds, scores, bootstrap.estimate(scores), ids)
+def _grid(trials: Sequence[Finished], parameter: str) -> NDArray[np.float64]:
+    """The values that all of these trials were tested at."""
+    first = trials[0].returns.of(parameter)
+    for trial in trials:
+        curve = trial.returns.of(parameter)
+        if not np.array_equal(curve.values, first.values):
+            raise StoreError(
+                f"{trial.path} was tested at other values of {parameter} than {trials[0].path}. Delete the one that is "
+                "wrong and run the study again."
+            )
+    return first.values
+
+
+def _line(method: str, trials: Sequence[Finished], parameter: str, bootstrap: Bootstrap) -> Line:
+    _grid(trials, parameter)
+    scores = np.concatenate([seed_means(trial.returns.of(parameter).returns[None]) for trial in trials])
+    seeds, ids = tuple(trial.seed for trial in trials), tuple(trial.id for trial in trials)
+    return Line(method, seeds, scores, bootstrap.estimate(scores), ids)
