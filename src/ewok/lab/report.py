@@ -13,7 +13,7 @@ from ewok.lab.findings import findings_of, tones_of
 from ewok.lab.page import page
 from ewok.lab.store import read
 
-_CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.EEXIST}
+_CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOENT, errno.EEXIST}
 
 
 def write_report(folders: Sequence[Path | str] | Path | str, out: Path | str | None = None) -> Path:
