@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 pytest.importorskip("stable_baselines3", reason="needs the sb3 extra")
 
@@ -69,46 +70,6 @@ def test_images_are_turned_as_in_training(tmp_path: Path) -> None:
     assert pilot.values(np.zeros((5, 36, 36, 1), np.uint8)).shape == (5,)
 
 
-@pytest.fixture(scope="module")
-def recurrent(tmp_path_factory: Any) -> Any:
-    contrib = pytest.importorskip("sb3_contrib")
-    folder = tmp_path_factory.mktemp("recurrent")
-    options = {"lstm_hidden_size": 8, "net_arch": [8]}
-    model = contrib.RecurrentPPO("MlpLstmPolicy", vector(), seed=0, n_steps=8, batch_size=8, policy_kwargs=options)
-    model.save(folder / "model")
-    return load(folder / "model.zip")
-
-
-def test_a_recurrent_model_remembers_each_episode(recurrent: Any) -> None:
-    pilot = Pilot(recurrent, CARTPOLE)
-    assert pilot.remembers
-    ours = pilot.run([{}], EPISODES, seed=SEED).returns[0]
-    np.testing.assert_allclose(ours, returns_of(recurrent.agent, vector(EPISODES), SEED), rtol=1e-5)
-    again = pilot.run([{}], EPISODES, seed=SEED).returns[0]
-    np.testing.assert_array_equal(ours, again)
-
-
-def test_a_recurrent_critic_judges_what_comes_next_by_what_it_has_seen(recurrent: Any) -> None:
-    import torch
-
-    pilot, policy = Pilot(recurrent, CARTPOLE), recurrent.agent.policy
-    rng = np.random.default_rng(0)
-    seen = rng.normal(size=(6, 2, 4)).astype(np.float32)  # six steps of two episodes
-    for step in seen:
-        pilot(step)
-    rows = np.array([1, 0, 1])
-    following = rng.normal(size=(3, 4)).astype(np.float32)
-    pilot.look_from(rows)
-    ours = pilot.values(following)
-    for value, row, last in zip(ours, rows, following, strict=True):
-        history = torch.as_tensor(np.concatenate([seen[:, row], last[None]]))
-        zeros = torch.zeros(1, 1, 8)
-        starts = torch.tensor([1.0] + [0.0] * 6)
-        with torch.no_grad():
-            whole = policy.predict_values(history, (zeros, zeros), starts)
-        assert value == pytest.approx(float(whole[-1]), abs=1e-5)
-
-
 def test_values_of_stacked_frames_have_the_next_one_as_the_newest(tmp_path: Path) -> None:
     envs = VecFrameStack(vector(2), 3)
     pilot = Pilot(load(save_ppo(tmp_path, envs)), CARTPOLE)
@@ -124,3 +85,16 @@ def test_values_of_stacked_frames_have_the_next_one_as_the_newest(tmp_path: Path
 def test_a_model_of_another_world_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ArgumentError, match=r"must be a model of the world pendulum, .*Box.*Box"):
         Pilot(load(save_ppo(tmp_path)), PENDULUM)
+
+
+def test_drawn_actions_are_the_seeds_and_leave_global_generators_alone(tmp_path: Path) -> None:
+    pilot = Pilot(load(save_ppo(tmp_path)), CARTPOLE, deterministic=False)
+    np.random.seed(1)
+    expected = np.random.random()
+    np.random.seed(1)
+    before = torch.random.get_rng_state()
+    first, again, other = (pilot.run([{}], 20, seed=seed).returns for seed in (3, 3, 4))
+    np.testing.assert_array_equal(first, again)
+    assert (first != other).any()
+    assert np.random.random() == expected
+    assert torch.equal(before, torch.random.get_rng_state())

@@ -42,12 +42,11 @@ def against(
         EwokError: where the model has no critic, or the world cannot be drawn from.
     """
     pilot.require_critic()
-    pilot.forget()
     opposed = adversary(world, pilot.values, num_samples=num_samples, radii=radii, discount=pilot.discount)
     envs = [opposed.make(radius=radius) for radius in radii for _ in range(episodes)]
     vector = WorldVector(OpposedBatch(envs, pilot), episodes)
     try:
-        return vector.run(pilot, seed=seed, narrowing=not pilot.remembers)
+        return pilot.fly(vector, seed=seed)
     finally:
         vector.close()
 

@@ -6,18 +6,20 @@ and the memory of a recurrent policy.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, final
 
 import gymnasium as gym
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from ewok.lab.recurrent import Memory
 from ewok.lab.saved import SavedModel, frames_for
 from ewok.nominal.batch import take_rows
 from ewok.value import value_of
-from ewok.worlds.vector import Episodes
+from ewok.worlds.vector import Episodes, WorldVector
 from ewok.worlds.world import World
 
 Array = NDArray[Any]
@@ -50,12 +52,17 @@ class Pilot:
 
     def run(self, points: Sequence[dict[str, float]], episodes: int, *, seed: int) -> Episodes:
         """What its episodes come to at every point."""
-        self.forget()
         vector = self._world.make_vector(points, episodes)
         try:
-            return vector.run(self, seed=seed, narrowing=not self.remembers)
+            return self.fly(vector, seed=seed)
         finally:
             vector.close()
+
+    def fly(self, vector: WorldVector, *, seed: int) -> Episodes:
+        """What its episodes come to in these environments. Same seed, same episodes."""
+        self.forget()
+        with _drawing_from(seed):
+            return vector.run(self, seed=seed, narrowing=not self.remembers)
 
     def forget(self) -> None:
         """Begin new episodes."""
@@ -116,6 +123,20 @@ class Pilot:
     def _normalised(self, observations: Any) -> Any:
         normaliser = self.model.normaliser
         return observations if normaliser is None else normaliser.normalize_obs(observations)
+
+
+@contextmanager
+def _drawing_from(seed: int) -> Iterator[None]:
+    """Policies that draw their actions do so from the global generators of their libraries: these are seeded, and put
+    back afterwards."""
+    numpy_state = np.random.get_state()  # noqa: NPY002
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        np.random.seed(seed % 2**32)  # noqa: NPY002
+        try:
+            yield
+        finally:
+            np.random.set_state(numpy_state)  # noqa: NPY002
 
 
 def _normalises_early(model: SavedModel, space: gym.Space[Any]) -> bool:
