@@ -115,7 +115,7 @@ def steps_together() -> Row:
 
 
 def rows() -> Iterator[Row]:
-    yield trainings("SB3 DoubleDQN, CartPole, N=15, 5,000 steps: with EWoK over plain", "ddqn", 5_000, "<= 1.15")
+    yield trainings("SB3 DoubleDQN, CartPole, N=15, 10,000 steps: with EWoK over plain", "ddqn", 10_000, "<= 1.15")
     yield trainings("SB3 PPO, CartPole, N=15, 3,072 steps: with EWoK over plain", "ppo", 3_072, "<= 1.25")
     sides = (eight_at_once(robust) for robust in (True, False))
     work = "SB3 PPO, 8 CartPoles in one process, N=15, 4,096 steps: with EWoK over plain"

@@ -6,6 +6,7 @@ import doctest
 import importlib
 import pkgutil
 import re
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -35,11 +36,30 @@ def test_snippets_run(page: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
     if "runs/demo" in program:
         write_study(tmp_path / "runs" / "demo", seeds=2, parameters=("noise",))
     # Trainings are shown at full length and run at a hundredth of it.
-    program = re.sub(r"learn\((\d[\d_]*)\)", lambda m: f"learn({max(64, int(m[1].replace('_', '')) // 500)})", program)
+    program = re.sub(r"learn\((\d[\d_]*)", lambda m: f"learn({max(64, int(m[1].replace('_', '')) // 500)}", program)
     scope: dict[str, Any] = {"__name__": "__main__"}
     exec(compile(program, str(page), "exec"), scope)
     if "ewok" in scope.get("info", {}):
         assert scope["info"]["ewok"]["spread"] > 0.0, "the value shown does not see the noise"
+
+
+def excerpts(page: Path) -> list[tuple[str, str]]:
+    """What a page shows of an example, in ```py under the heading that links to it."""
+    sections = re.split(r"^## ", page.read_text(), flags=re.MULTILINE)
+    return [
+        (linked[1], block)
+        for section in sections
+        if (linked := re.match(r"[^\n]*\(\.\./examples/([\w.]+)\)", section)) is not None
+        for block in re.findall(r"```py\n(.*?)```", section, flags=re.DOTALL)
+    ]
+
+
+def test_what_is_shown_of_an_example_is_there() -> None:
+    shown = excerpts(ROOT / "docs" / "bring-your-own.md")
+    assert len(shown) >= 7
+    assert len(re.findall("```py\n", (ROOT / "docs" / "bring-your-own.md").read_text())) == len(shown)
+    for name, block in shown:
+        assert textwrap.indent(block, "    ") in (ROOT / "examples" / name).read_text(), f"{name} has not:\n{block}"
 
 
 def module_names() -> list[str]:
