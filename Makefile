@@ -18,8 +18,8 @@ $(VENV)/.installed: pyproject.toml requirements.lock
 	$(BIN)/pip install --quiet --constraint requirements.lock --editable ".[$(EXTRAS)]"
 	touch $@
 
-demo: $(VENV)/.installed  ## train a small CartPole pair and see both in shifted worlds (under 4 minutes)
-	$(BIN)/python examples/cartpole_pair.py --out demo
+demo: $(VENV)/.installed  ## a small CartPole study, seen in shifted worlds: runs/demo/report.html (under 4 minutes)
+	$(BIN)/ewok run studies/demo.toml
 
 test: $(VENV)/.installed  ## a representative set of tests
 	$(BIN)/pytest -m "not slow" -n 2
@@ -46,4 +46,4 @@ lock: $(VENV)/.installed  ## pin every dependency anew
 		--constraint constraints.txt --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
 clean:
-	rm -rf $(VENV) demo
+	rm -rf $(VENV) runs/demo

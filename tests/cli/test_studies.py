@@ -131,6 +131,14 @@ def test_a_disk_that_is_full_is_the_machines_fault(file: Path, tmp_path: Path) -
     assert "make room, and run again" in text
 
 
+def test_an_address_where_no_ray_answers_is_told(file: Path, tmp_path: Path) -> None:
+    pytest.importorskip("ray", reason="needs Ray: pip install 'ewok[ray]'")
+    code, _, text = ewok("run", file, "--out", tmp_path / "out", "--ray", "127.0.0.1:1")
+    assert code == MACHINE
+    assert "nothing answers at '127.0.0.1:1'" in text
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.slow
 def test_a_disk_that_is_really_full_costs_the_running_trials_only(file: Path, tmp_path: Path) -> None:
     """On a file system of 400 KB, in a namespace of its own."""

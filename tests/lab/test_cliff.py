@@ -79,7 +79,7 @@ def test_it_ends_with_a_table_and_a_picture(folder: Path) -> None:
     lines = list(conclude(folder))
     assert any(line.startswith("robust-optimum") and "100%" in line for line in lines)
     assert (folder / "figures" / "cliff.png").stat().st_size > 10_000
-    assert f"picture: {folder / 'figures' / 'cliff.png'}" in lines
+    assert f"policies: {folder / 'figures' / 'cliff.png'}" in lines
 
 
 @pytest.mark.parametrize(

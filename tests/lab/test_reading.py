@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,7 @@ import pytest
 
 from ewok.errors import ArgumentError
 from ewok.lab.kinds import planner
+from ewok.lab.plan import plan
 from ewok.lab.reading import StudyError, read_file, read_plain
 from ewok.lab.study import seeds_of
 
@@ -165,3 +168,12 @@ def test_fewer_seeds_are_the_first_of_each_list() -> None:
     study = read_plain(raw).with_seeds(2)
     assert seeds_of(study.seeds) == [0, 1]
     assert study.methods["baseline"].seeds == [7, 3]
+
+
+def test_what_the_docs_show_can_be_read() -> None:
+    pytest.importorskip("stable_baselines3")
+    page = (STUDIES.parent / "docs" / "studies.md").read_text()
+    shown = re.findall(r"```toml\n(.*?)```", page, flags=re.DOTALL)
+    assert shown
+    for text in shown:
+        assert plan(read_plain(tomllib.loads(text)))

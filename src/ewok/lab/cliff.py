@@ -34,6 +34,8 @@ _LABELS = {
     "exact_radius": "KL radius of the exact worst kernel",
     "paper_radius": "KL radius of the paper's worst kernel",
 }
+_TRIED = 200  # episodes, to tell how long all will take
+_BYTES = 20_000  # of a trial, about
 _ROWS = 200  # of the record of a training
 
 
@@ -154,6 +156,17 @@ def run_trial(trial: Trial, place: Path, tell: Tell) -> None:
         "finished": now(),
     }
     (place / "trial.json").write_text(as_json(told), encoding="utf-8")
+
+
+def try_out(meaning: Mapping[str, Any]) -> tuple[float, float]:
+    """Seconds and bytes that a trial will take, by a short one."""
+    learning = meaning["learning"]
+    num = learning.get("num_episodes", _TRIED)
+    short = {**meaning, "learning": {**learning, "num_episodes": min(num, _TRIED)} if learning else {}}
+    _answer(short)  # compiles
+    began = time.monotonic()
+    _answer(short)
+    return (time.monotonic() - began) * max(1.0, num / _TRIED), float(_BYTES)
 
 
 def agreement(policy: NDArray[np.int64]) -> dict[str, float]:

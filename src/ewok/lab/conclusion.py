@@ -20,5 +20,9 @@ def conclude(folder: Path) -> Iterator[str]:
     if not results.finished:
         return
     if kind_of(results.study) == "tabular":
-        yield f"picture: {draw(planner('tabular').pictured(results), folder / 'figures')}"
-    yield f"report: {write_report([folder])}"
+        yield f"policies: {draw(planner('tabular').pictured(results), folder / 'figures')}"
+    page = write_report([folder])
+    picture = folder / "figures" / "robustness.png"
+    if picture.is_file():
+        yield f"picture: {picture}"
+    yield f"report: {page}"

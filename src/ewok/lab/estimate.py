@@ -16,10 +16,11 @@ from typing import Any, final
 from ewok import worlds
 from ewok.lab.columns import StoreError
 from ewok.lab.evaluate import Deterministic
+from ewok.lab.kinds import kind_of, planner
 from ewok.lab.local import environment
-from ewok.lab.plan import Trial, plan
+from ewok.lab.plan import Trial
 from ewok.lab.store import read_trial
-from ewok.lab.study import Study
+from ewok.lab.study import AnyStudy
 from ewok.lab.summary import spoken
 from ewok.lab.training import prepare
 
@@ -38,9 +39,9 @@ class Cost:
     num_bytes: float
 
 
-def forecast(study: Study, folder: Path, num_workers: int) -> Iterator[str]:
+def forecast(study: AnyStudy, folder: Path, num_workers: int) -> Iterator[str]:
     """The plan of a study in lines: what is there, what is missing, and what that will take."""
-    trials = plan(study)
+    trials: list[Trial] = planner(study.kind).plan(study)
     waiting = [trial for trial in trials if not (folder / "trials" / trial.id).is_dir()]
     yield f"{study.name}: {len(trials)} trials, {len(trials) - len(waiting)} there already, {len(waiting)} to run"
     costs: dict[str, Cost] = {}
@@ -54,7 +55,7 @@ def forecast(study: Study, folder: Path, num_workers: int) -> Iterator[str]:
         cost = _known(own, folder) or costs.get(_alike(own[0])) or measured(own[0])
         costs[_alike(own[0])] = cost
         total = Cost(total.seconds + cost.seconds * len(missing), total.num_bytes + cost.num_bytes * len(missing))
-        steps = f"{own[0].num_steps:,} steps"
+        steps = f"{own[0].num_steps:,} {'episodes' if study.kind == 'tabular' else 'steps'}"
         yield f"  {method}: {len(missing)} to run, {steps} each, about {spoken(cost.seconds)} a trial"
     num = min(num_workers, max(1, len(waiting)))
     wall = spoken(total.seconds / num)
@@ -78,6 +79,8 @@ class _Enough(Exception):
 
 def try_out(meaning: Mapping[str, Any], seconds: float) -> Cost:
     """Train for some seconds, evaluate for some steps, and save: what the whole of it would cost."""
+    if kind_of(meaning) == "tabular":
+        return Cost(*planner("tabular").try_out(meaning))
     looks: list[tuple[float, int]] = []
     began = time.monotonic()
 
