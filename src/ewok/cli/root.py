@@ -57,6 +57,8 @@ def exit_code(error: Exception) -> int | None:
     if isinstance(error, MissingExtraError):
         return MISSING
     number = getattr(error, "errno", None)
+    if isinstance(error, EwokError) and isinstance(error, ConnectionError):
+        return MACHINE
     if isinstance(error, (EwokError, ImportError, *_WRONG_PATH)) or number in (errno.EROFS, errno.ENAMETOOLONG):
         return MISTAKE
     return None if number == errno.EPIPE else MACHINE
