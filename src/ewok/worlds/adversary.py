@@ -45,21 +45,7 @@ def adversary(
         0.3
     """
     world = get(world) if isinstance(world, str) else world
-    given: Any = num_samples
-    several = isinstance(given, int) and not isinstance(given, bool) and given >= 2
-    require(several, "num_samples", "a whole number, at least 2", num_samples, "The paper uses 10 and 15.")
-    require(len(radii) > 0, "radii", "one or more radii", radii, "Leave it out.")
-    radius = Perturbation(
-        name="radius",
-        unit="KL",
-        nominal=0.0,
-        low=min(radii),
-        high=max(radii),
-        least=0.0,
-        most=math.log(num_samples),
-        values=radii,
-        note="of the worst kernel, at every step",
-    )
+    radius = _radius(num_samples, radii)
 
     def build() -> Environment:
         env = WorstKernel(world.build(), num_samples=1, radius=0.0, **options)
@@ -80,4 +66,25 @@ def adversary(
         parameters=(radius, *world.perturbations.values()),
         package=world.package,
         extra=world.extra,
+    )
+
+
+def _radius(num_samples: int, radii: Sequence[float]) -> Perturbation:
+    given: Any = num_samples
+    several = isinstance(given, int) and not isinstance(given, bool) and given >= 2
+    require(several, "num_samples", "a whole number, at least 2", num_samples, "The paper uses 10 and 15.")
+    most = math.log(num_samples)
+    within = len(radii) > 0 and all(0.0 <= radius <= most for radius in radii)
+    remedy = f"{num_samples} samples carry no more: draw more, or leave some out."
+    require(within, "radii", f"one or more radii, from 0 to log N = {most:.3g}", radii, remedy)
+    return Perturbation(
+        name="radius",
+        unit="KL",
+        nominal=0.0,
+        low=min(radii),
+        high=max(radii),
+        least=0.0,
+        most=most,
+        values=radii,
+        note="of the worst kernel, at every step",
     )
