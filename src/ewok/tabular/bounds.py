@@ -6,6 +6,7 @@ from typing import Protocol, final
 
 import numpy as np
 
+from ewok.tabular.compiled import borrowing
 from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
 
@@ -13,9 +14,12 @@ _ROUNDING = 4.0 * np.finfo(np.float64).eps
 
 
 class Bounds(Protocol):
-    """(T v as computed, T v - v, how far from the true T v that may be) -> (lower, upper) bounds of v*."""
+    """(v, T v as computed, how far from the true T v that may be, bounds so far) -> how far the new ones are apart.
 
-    def __call__(self, new: Floats, change: Floats, slack: float, /) -> tuple[Floats, Floats]: ...
+    The bounds so far are narrowed in place.
+    """
+
+    def __call__(self, value: Floats, new: Floats, slack: float, lower: Floats, upper: Floats, /) -> float: ...
 
 
 @final
@@ -29,18 +33,26 @@ class MacQueen:
     """
 
     def __init__(self, mdp: TabularMDP, optimistic: bool = False) -> None:
-        self._living = ~mdp.terminal
+        self._terminal = mdp.terminal
         self._discount = mdp.discount
         self._optimistic = optimistic
 
-    def __call__(self, new: Floats, change: Floats, slack: float, /) -> tuple[Floats, Floats]:
-        d = change[self._living]
-        least, most = float(d.min()), float(d.max())
-        if not self._living.all():
-            least, most = min(least, 0.0), max(most, 0.0)
-        factor = self._discount / (1.0 - self._discount)
-        rounding = _ROUNDING * float(np.abs(new).max()) / (1.0 - self._discount)
-        above = rounding + (0.0 if self._optimistic else slack / (1.0 - self._discount))
-        below = rounding + (slack / (1.0 - self._discount) if self._optimistic else 0.0)
-        lower = np.where(self._living, new + factor * least - below, 0.0)
-        return lower, np.where(self._living, new + factor * most + above, 0.0)
+    def __call__(self, value: Floats, new: Floats, slack: float, lower: Floats, upper: Floats, /) -> float:
+        apart: float = _macqueen(value, new, self._terminal, self._discount, slack, self._optimistic, lower, upper)
+        return apart
+
+
+@borrowing
+def _macqueen(value, new, terminal, discount, slack, optimistic, lower, upper):  # type: ignore[no-untyped-def]
+    least, most, largest = np.inf, -np.inf, 0.0
+    for s in range(len(new)):
+        d = 0.0 if terminal[s] else new[s] - value[s]
+        least, most, largest = min(least, d), max(most, d), max(largest, abs(new[s]))
+    rounding = _ROUNDING * largest / (1.0 - discount)
+    loose = slack / (1.0 - discount)
+    below = discount / (1.0 - discount) * least - rounding - (loose if optimistic else 0.0)
+    above = discount / (1.0 - discount) * most + rounding + (0.0 if optimistic else loose)
+    for s in range(len(new)):
+        lower[s] = 0.0 if terminal[s] else max(lower[s], new[s] + below)
+        upper[s] = 0.0 if terminal[s] else min(upper[s], new[s] + above)
+    return above - below

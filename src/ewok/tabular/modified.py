@@ -52,7 +52,7 @@ def modified_policy_iteration(
     allowed, tries, slack, slack_of_safe = np.inf, 0, 0.0, 0.0
     while True:
         new = operator(value, slack)
-        left = search.swept(new, new - value, slack)
+        left = search.swept(value, new, slack)
         if search.done:
             return search.solution(operator.policy())
         slack, tries = search.slack, tries + 1

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ewok.errors import require
+from ewok.tabular.compiled import borrowing
 from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.sets import UncertaintySet
@@ -70,15 +71,12 @@ class Operator:
 
     def __call__(self, value: Floats, slack: float = 0.0) -> Floats:
         """T v, proved to at most `slack` below (for an optimistic set, above); `taken` has each state's pair."""
-        moved = value - self._last
-        # Since the last call no action got better by more than this, and no state worse by more than that.
-        self._rise += self.mdp.discount * float(moved.max())
-        self._floors += self.mdp.discount * float(moved.min())
+        # Since the last call no action got better by more than this, and no state worse by more than its floor falls.
+        self._rise += _moved(value, self._last, self.mdp.discount, self._floors)
         self._last = value
         new = np.empty(self.mdp.num_states)
         self._each_part(self._sweep_of(value, slack, new))
-        sign = self._question[1]
-        self._floors = new - (_ROUNDING * np.abs(new) + (slack if sign < 0.0 else 0.0))
+        _floor(new, slack if self._question[1] < 0.0 else 0.0, self._floors)
         return new
 
     def policy(self) -> Ints:
@@ -127,6 +125,23 @@ class Operator:
         rows = np.empty(int(starts[-1]))
         worst_rows(chosen, self._parts[0][2], self._tables, value, (*self._question, 0.0, 0.0), starts, rows)
         return rows
+
+
+@borrowing
+def _moved(value, last, discount, floors):  # type: ignore[no-untyped-def]
+    """Let the floors fall as far as v may have; returns how far an action's value may have risen."""
+    least, most = np.inf, -np.inf
+    for s in range(len(value)):
+        least, most = min(least, value[s] - last[s]), max(most, value[s] - last[s])
+    for s in range(len(value)):
+        floors[s] += discount * least
+    return discount * most
+
+
+@borrowing
+def _floor(new, loose, floors):  # type: ignore[no-untyped-def]
+    for s in range(len(new)):
+        floors[s] = new[s] - (_ROUNDING * abs(new[s]) + loose)
 
 
 def tables_of(mdp: TabularMDP) -> tuple[Any, ...]:

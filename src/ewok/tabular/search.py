@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ewok.errors import require
+from ewok.tabular.compiled import borrowing
 from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.sets import UncertaintySet
@@ -40,15 +41,14 @@ class Search:
         self.slack = 0.0
         self.done = False
 
-    def swept(self, new: Floats, change: Floats, slack: float) -> float:
-        """Take in one sweep; returns how far its bounds are apart."""
-        lower, upper = self._bounds(new, change, slack)
-        self._lower, self._upper = np.maximum(self._lower, lower), np.minimum(self._upper, upper)
+    def swept(self, value: Floats, new: Floats, slack: float) -> float:
+        """Take in one sweep, from v to T v; returns how far its bounds are apart."""
+        left = self._bounds(value, new, slack, self._lower, self._upper)
+        least, most, gap = _extents(value, new, self._lower, self._upper)
         self._iterations += 1
-        self._residual = float(np.abs(change).max())
-        self.slack = LAXITY * min(float(np.ptp(change)), self._residual)
-        left = float((upper - lower).max())
-        self.done = float((self._upper - self._lower).max()) <= self._tolerance
+        self._residual = max(most, -least)
+        self.slack = LAXITY * min(most - least, self._residual)
+        self.done = gap <= self._tolerance
         if not self.done and self._iterations == self._most:
             self._give_up()
         return left
@@ -73,3 +73,13 @@ class Search:
         if self._mdp.sense == "maximise":
             return self._lower, self._upper
         return -self._upper, -self._lower
+
+
+@borrowing
+def _extents(value, new, lower, upper):  # type: ignore[no-untyped-def]
+    """The least and the largest change of a value, and how far bounds are apart at most."""
+    least, most, gap = np.inf, -np.inf, -np.inf
+    for s in range(len(new)):
+        d = new[s] - value[s]
+        least, most, gap = min(least, d), max(most, d), max(gap, upper[s] - lower[s])
+    return least, most, gap

@@ -87,6 +87,6 @@ def _solved(
     value, slack = np.zeros(mdp.num_states), 0.0
     while not search.done:
         new = operator(value, slack)
-        search.swept(new, new - value, slack)
+        search.swept(value, new, slack)
         value, slack = new, search.slack
     return search.solution(operator.policy() if policy is None else np.asarray(policy))

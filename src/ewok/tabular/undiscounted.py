@@ -103,11 +103,11 @@ class _ByDuration:
     def __init__(self, duration: Floats) -> None:
         self._duration = duration
 
-    def __call__(self, new: Floats, change: Floats, slack: float, /) -> tuple[Floats, Floats]:
-        value = new - change
+    def __call__(self, value: Floats, new: Floats, slack: float, lower: Floats, upper: Floats, /) -> float:
+        change = new - value
         rounding = _ROUNDING * float(np.abs(new).max()) + slack
-        lower = value + self._duration * (min(float(change.min()), 0.0) - rounding)
-        return lower, value + self._duration * (max(float(change.max()), 0.0) + rounding)
+        least = value + self._duration * (min(float(change.min()), 0.0) - rounding)
+        return _narrowed(lower, upper, least, value + self._duration * (max(float(change.max()), 0.0) + rounding))
 
 
 @final
@@ -121,11 +121,18 @@ class _ByCost:
     def __init__(self, mdp: TabularMDP, least_cost: float) -> None:
         self._living, self._least = ~mdp.terminal, least_cost
 
-    def __call__(self, new: Floats, change: Floats, slack: float, /) -> tuple[Floats, Floats]:
-        value = new - change
+    def __call__(self, value: Floats, new: Floats, slack: float, lower: Floats, upper: Floats, /) -> float:
+        change = new - value
         rounding = _ROUNDING * float(np.abs(new).max()) + slack
         fell, rose = max(float(change.max()), 0.0) + rounding, max(-float(change.min()), 0.0) + rounding
-        upper = (1.0 - fell / (self._least + fell)) * value
+        most = (1.0 - fell / (self._least + fell)) * value
         if rose >= self._least:
-            return np.where(self._living, -np.inf, 0.0), upper
-        return (1.0 + rose / (self._least - rose)) * value, upper
+            return _narrowed(lower, upper, np.where(self._living, -np.inf, 0.0), most)
+        return _narrowed(lower, upper, (1.0 + rose / (self._least - rose)) * value, most)
+
+
+def _narrowed(lower: Floats, upper: Floats, least: Floats, most: Floats) -> float:
+    """Narrow the bounds so far in place; returns how far the new ones are apart."""
+    np.maximum(lower, least, out=lower)
+    np.minimum(upper, most, out=upper)
+    return float((most - least).max())
