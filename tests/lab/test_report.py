@@ -232,6 +232,6 @@ def test_a_full_disk_leaves_the_old_page(small: Path, tmp_path: Path, monkeypatc
     monkeypatch.setattr(Path, "write_bytes", full)
     result = CliRunner().invoke(app, ["report", str(small), "--out", str(tmp_path)])
     assert result.exit_code == 4
-    assert "No space left on device" in result.output
+    assert f"{tmp_path}: No space left on device." in result.output
     assert (tmp_path / "report.html").read_text() == before
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ewok.lab.roles import Roles, roles_of
 from ewok.lab.store import read
-from tests.lab.finished import EWOK, FULL, METHODS, SPECIALISTS, SWEPT, write_study
+from tests.lab.finished import EWOK, FULL, LEVELS, METHODS, SPECIALISTS, SWEPT, write_study
 
 
 def roles(folder: Path, methods: dict, **options: object) -> Roles:
@@ -42,6 +44,12 @@ def test_a_baseline_is_one_by_its_kind(tmp_path: Path) -> None:
     found = roles(tmp_path / "s", {"plain": {"kind": "baseline"}, "ewok": EWOK})
     assert (found.baseline, found.compared) == ("plain", ("ewok",))
     assert roles(tmp_path / "t", {"ewok": EWOK}).baseline is None
+
+
+def test_in_a_table_it_is_the_learner_that_has_one_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LEVELS, "q-learning", (1.0, 0.5))
+    methods = {"ewok": {"kind": "q-learning", "num_samples": 5}, "plain": {"kind": "q-learning", "num_samples": 1}}
+    assert roles(tmp_path / "s", methods).baseline == "plain"
 
 
 def test_methods_without_trials_play_no_role(tmp_path: Path) -> None:

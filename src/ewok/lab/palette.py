@@ -40,12 +40,13 @@ METHODS = (
     Tone("#d94fbd", "#f5b5ea", "v"),
     Tone("#9c7c0b", "#d6a92c", "P"),
     Tone("#36108a", "#8b74b8", "X"),
+    Tone("#5f0418", "#e6fed5", "p"),
 )
 _RAMPS = (
     (("#2b1263", "#a8267f", "#e8762c"), ("#7d6cf0", "#e06fb8", "#ffd08a")),
     (("#0b3547", "#0f7f86", "#6aa51e"), ("#3a86a8", "#35c0a0", "#d8f08a")),
 )
-_MARKERS = "<>pdhH*8"
+_MARKERS = "<>dhH*8"
 
 
 def tones(baselines: Sequence[str], others: Sequence[str], sweeps: Sequence[Sequence[str]]) -> Mapping[str, Tone]:
@@ -53,7 +54,7 @@ def tones(baselines: Sequence[str], others: Sequence[str], sweeps: Sequence[Sequ
 
     Args:
         baselines: what others are compared with: grey.
-        others: methods on their own, in order. From the seventh on colours come again, with other markers.
+        others: methods on their own, in order. From the eighth on colours come again, with other markers.
         sweeps: groups of methods that differ by one setting, each in the order of its values.
     """
     found = dict.fromkeys(baselines, BASELINE)

@@ -37,6 +37,6 @@ def write_report(folders: Sequence[Path | str] | Path | str, out: Path | str | N
         return written(place / "report.html", text.encode())
     except OSError as error:
         if error.errno not in _CLOSED:
-            raise
+            raise OSError(error.errno, error.strerror, str(place)) from error
         told = f"`out` must be a folder to write to, but {str(place)!r} cannot be: {error.strerror}."
         raise StoreError(f"{told} Give another: --out DIR.") from error

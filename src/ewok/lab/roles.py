@@ -66,7 +66,7 @@ def roles_of(results: Results, having: Collection[str]) -> Roles:
     swept = {name for one in ablations for name in one.members if name != one.base}
     main = tuple(name for name in present if name not in swept)
     kinds = {name: settings[name].get("kind") or name for name in main}
-    baseline = next((name for name in main if kinds[name] == "baseline"), None)
+    baseline = next((name for name in main if kinds[name] == "baseline" or _is_plain(settings[name])), None)
     parameters = {name: settings[name].get("parameters") for name in main if kinds[name] == "randomized"}
     specialists = {name: frozenset(moved) for name, moved in parameters.items() if isinstance(moved, list | tuple)}
     names = {name: _shown_name(name, specialists.get(name, frozenset())) for name in present}
@@ -100,6 +100,11 @@ def _ablations(results: Results, settings: Mapping[str, Mapping[str, Any]]) -> t
                 values = tuple(settings[name][setting] for name in members)
                 found.append(Ablation(setting, base, tuple(members), values))
     return tuple(found)
+
+
+def _is_plain(settings: Mapping[str, Any]) -> bool:
+    """Whether a tabular learner takes what the nominal kernel gives: of one sample there is no choice."""
+    return settings.get("kind") == "q-learning" and settings.get("num_samples") == 1
 
 
 def _shown_name(method: str, parameters: frozenset[str]) -> str:

@@ -47,11 +47,7 @@ def facts(found: Findings) -> str:
 def _robustness(found: Findings, tones: Tones, swatches: Swatches, mark: str) -> str:
     if not found.panels:
         return ""
-    episodes = found.results.study.get("episodes")
-    caption = (
-        "Undiscounted return where one parameter is moved and all others are nominal: interquartile mean over seeds "
-        f"of means over {episodes or 'the'} episodes. {_interval(found)}"
-    )
+    caption = f"{_what(found)} {_interval(found)}"
     if found.roles.specialists:
         caption += " A method randomized over some parameters is shown for these alone."
     scores = (
@@ -135,6 +131,16 @@ def drawn_panels(
 def _grid(drawn: Sequence[str]) -> str:
     figures = "".join(f"<figure>{one}</figure>" for one in drawn)
     return f'<div class="panels{" pairs" if len(drawn) in (1, 2, 4) else ""}">{figures}</div>'
+
+
+def _what(found: Findings) -> str:
+    """What a point of a curve is."""
+    if found.results.study.get("kind") == "tabular":
+        return "Exact value, at the start, of what was learned, in each of these worlds: interquartile mean over seeds."
+    return (
+        "Undiscounted return where one parameter is moved and all others are nominal: interquartile mean over seeds of "
+        f"means over {found.results.study.get('episodes') or 'the'} episodes."
+    )
 
 
 def _interval(found: Findings) -> str:
