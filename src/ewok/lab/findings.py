@@ -94,8 +94,8 @@ class Findings:
     @property
     def few(self) -> tuple[str, ...]:
         """Shown names of the methods with too few seeds for an interval."""
-        counts = {self.roles.names[name]: len(self.trials[name]) for name in self.roles.names}
-        return tuple(name for name, count in counts.items() if 0 < count < LEAST_SEEDS)
+        few = (shown for name, shown in self.roles.names.items() if len(self.trials[name]) < LEAST_SEEDS)
+        return tuple(dict.fromkeys(few))
 
     def differences(self, panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
         """These panels, as differences to the baseline; none without one."""

@@ -85,7 +85,8 @@ def _ablation(found: Findings, ablated: Ablated, tones: Tones, swatches: Swatche
     legend = legend_html(ablated.labels, swatches, {base: base} if base in ablated.labels else {})
     absolute = drawn_panels(ablated.panels, tones, f"{mark}{ablated.name}", ablated.panels)
     less = found.differences(ablated.panels)
-    caption = f"The same, for other values of {setting}. First the returns, then their difference to the baseline."
+    caption = f"The same, for other values of {setting}."
+    caption += f" First the returns, then their difference to {found.baseline}." if less else ""
     differences = drawn_panels(less, tones, f"{mark}{ablated.name}-difference", less, zero=True) if less else ""
     return f"<h3>{escape(base)}: {escape(setting)}</h3>{caption_html(caption)}{legend}{absolute}{differences}"
 
