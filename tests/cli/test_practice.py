@@ -140,7 +140,7 @@ def test_models_are_filmed_side_by_side(tmp_path: Path, monkeypatch: pytest.Monk
         (["model.zip", "--world", "cartpole", "--out", "film.avi"], "a kind of film, by its ending"),
         (
             ["model.zip", "--world", "cartpole", "--algo", "PPO", "--algo", "PPO"],
-            "given at most 1 times, once for each model",
+            "given at most once for each model",
         ),
         (["model.zip", "--world", "pendulum"], "must be a model of the world pendulum"),
     ],

@@ -42,7 +42,7 @@ def test_a_loaded_model_acts_as_the_one_that_was_saved(kind: Any, env_id: str, t
     model = kind("MlpPolicy", env_id, seed=0, buffer_size=2_000_000, policy_kwargs={"net_arch": [8]}, device="cpu")
     model.save(tmp_path / "model")
     loaded = load(tmp_path / "model.zip")
-    assert (loaded.name, loaded.algorithm) == ("model", kind.__name__)
+    assert (loaded.name, loaded.algorithm) == (tmp_path.name, kind.__name__)
     seen = np.random.default_rng(0).normal(size=(50, *model.observation_space.shape)).astype(np.float32)
     np.testing.assert_array_equal(
         loaded.agent.predict(seen, deterministic=True)[0], model.predict(seen, deterministic=True)[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,9 @@ from ewok import worlds
 from ewok.errors import ArgumentError
 from ewok.lab.pilot import Pilot
 from ewok.lab.saved import load
-from ewok.lab.stress import Plan, Stress, examine
+from ewok.lab.stress import Plan, Stress, examine, is_better
 from ewok.worlds.adversary import RADII
-from tests.lab.models import CARTPOLE, Picture, save_balancer
+from tests.lab.models import CARTPOLE, Picture, save_balancer, save_ppo
 
 PLAN = Plan(parameters=("pole_length", "action_delay"), episodes=3, num_mixtures=5, seed=40)
 
@@ -107,3 +108,18 @@ def test_plans_with_mistakes_are_refused() -> None:
         Plan(parameters=["gravty"]).moved(CARTPOLE)
     with pytest.raises(ArgumentError, match="`episodes` must be at least 1"):
         Plan(episodes=0)
+
+
+def test_a_model_in_the_wrong_world_is_told_so_before_the_long_part(tmp_path: Path) -> None:
+    said: list[str] = []
+    examine(Pilot(load(save_ppo(tmp_path)), CARTPOLE), CARTPOLE, PLAN, said.append)
+    assert "no better than random actions" in said[1]
+
+
+def test_better_means_beyond_chance() -> None:
+    rng = np.random.default_rng(0)
+    low, high = rng.normal(0.0, 1.0, 30), rng.normal(2.0, 1.0, 30)
+    assert is_better(high, low)
+    assert not is_better(low, high)
+    assert not is_better(low + 0.1, low)
+    assert not is_better(np.ones(3), np.ones(3))

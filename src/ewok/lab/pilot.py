@@ -44,7 +44,7 @@ class Pilot:
         self._frames = frames_for(model, env.observation_space, env.action_space, world.name)
         self._early = _normalises_early(model, env.observation_space)
         env.close()
-        self._lstm = Memory(model.agent) if hasattr(model.agent.policy, "lstm_actor") else None
+        self._lstm = Memory(model.agent) if hasattr(getattr(model.agent, "policy", None), "lstm_actor") else None
         self.remembers = self._frames > 1 or self._lstm is not None
         self._value: Any = None
         self._stack: Any = None

@@ -111,7 +111,9 @@ def examine(pilot: Pilot, world: World, plan: Plan, say: Say = lambda told: None
     """
     names, fewer = plan.moved(world), max(1, plan.episodes // 3)
     say(f"{pilot.model.name}: {', '.join(names)}, one at a time, {plan.episodes} episodes at every value")
-    nominal = pilot.run([{}], plan.episodes, seed=plan.seed)
+    nominal, random = pilot.run([{}], plan.episodes, seed=plan.seed), _at_random(world, plan)
+    if not is_better(nominal.returns[0], random):
+        say(f"{pilot.model.name}: no better than random actions in the nominal world; is it the right one?")
     returns = _curves(pilot, world, names, nominal, plan)
     pairs = _corners(world, names)
     mixed = cloud(world, plan.num_mixtures, names, seed=plan.seed) if plan.num_mixtures else []
@@ -124,13 +126,19 @@ def examine(pilot: Pilot, world: World, plan: Plan, say: Say = lambda told: None
         algorithm=pilot.model.algorithm,
         world=world,
         nominal=nominal.returns[0],
-        random=_at_random(world, plan),
+        random=random,
         curves=returns,
         radius=radius,
         no_radius=why,
         pairs=tuple(together[: len(pairs)]),
         cloud=tuple(together[len(pairs) :]),
     )
+
+
+def is_better(returns: Array, others: Array) -> bool:
+    """Whether the mean of these returns is above that of the others, beyond what chance explains."""
+    error = np.sqrt(returns.var() / len(returns) + others.var() / len(others))
+    return bool(returns.mean() - others.mean() > 2.0 * error)
 
 
 def _curves(pilot: Pilot, world: World, names: Sequence[str], nominal: Episodes, plan: Plan) -> Returns:

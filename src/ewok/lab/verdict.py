@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ewok.lab.bootstrap import Bootstrap
 from ewok.lab.stats import mean
 from ewok.lab.store import Curve
-from ewok.lab.stress import Mixture, Stress
+from ewok.lab.stress import Mixture, Stress, is_better
 
 HOLDS, BREAKS = 0.8, 0.5
 Grade = Literal["holds", "bends", "breaks"]
@@ -59,8 +59,7 @@ def shares(stress: Stress, returns: Array) -> Array:
 
 def is_skilled(stress: Stress) -> bool:
     """Whether it returns more than random actions where it was trained, beyond what chance explains."""
-    error = np.sqrt(sum(returns.var() / len(returns) for returns in (stress.nominal, stress.random)))
-    return bool(stress.nominal.mean() - stress.random.mean() > 2.0 * error)
+    return is_better(stress.nominal, stress.random)
 
 
 def findings(stress: Stress) -> list[Finding]:
