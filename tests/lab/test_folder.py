@@ -64,6 +64,13 @@ def test_the_lock_can_be_taken_again_after_an_error(tmp_path: Path) -> None:
         pass
 
 
+def test_an_orderly_end_leaves_nothing_half_written(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt), held(tmp_path) as folder:
+        (folder.workplace("a") / "returns.csv.gz").touch()
+        raise KeyboardInterrupt
+    assert list((tmp_path / "partial").iterdir()) == []
+
+
 def test_an_unfinished_trial_is_not_kept(tmp_path: Path) -> None:
     with held(tmp_path) as folder:
         place = folder.workplace("a")

@@ -187,6 +187,8 @@ def test_a_command_that_is_ended_takes_its_workers_along_and_can_be_run_again(tm
         command.send_signal(number)
         command.wait(10)
         wait_for(lambda: not any(map(is_running, workers)))
+        if number != signal.SIGKILL:
+            assert list((tmp_path / "partial").iterdir()) == []
     finally:
         command.kill()
         command.wait()

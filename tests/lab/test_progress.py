@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from ewok.lab import progress
-from ewok.lab.events import Done, Failure, Lost, Progress, Started
+from ewok.lab.events import Done, Failure, Lost, Progress, Quiet, Started
 from ewok.lab.plan import plan
 from ewok.lab.progress import Board
 from tests.lab.test_launch import study_of
@@ -94,6 +94,18 @@ def test_a_terminal_has_a_line_for_each_running_trial_and_one_for_the_study(
     board.close()
     assert f"done   {TRIALS[0].id}" in screen.getvalue()
     assert screen.getvalue().endswith("\x1b[0J")
+
+
+def test_the_clock_goes_on_while_nothing_is_heard(clock: Clock) -> None:
+    screen, log = Terminal(), io.StringIO()
+    boards = [Board(1, 1, screen), Board(1, 1, log)]
+    for board in boards:
+        board.take(Started(TRIALS[0]))
+    clock.now = 20.0
+    for board in boards:
+        board.take(Quiet())
+    assert "20 s so far" in screen.getvalue()
+    assert log.getvalue() == ""
 
 
 def test_time_left_is_for_all_workers_together(clock: Clock) -> None:

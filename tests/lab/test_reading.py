@@ -15,6 +15,7 @@ from ewok.lab.plan import plan
 from ewok.lab.reading import StudyError, read_file, read_plain
 from ewok.lab.study import seeds_of
 
+INF = float("inf")
 STUDIES = Path(__file__).parent.parent.parent / "studies"
 SMALL: dict[str, Any] = {
     "name": "small",
@@ -107,6 +108,8 @@ def test_all_mistakes_are_told_at_once_each_with_its_place_and_the_nearest_name(
         ({"world": "tests.lab.mine:coin"}, "world", "ewok.worlds.World"),
         ({"world": "nowhere:world"}, "world", "No module named 'nowhere'"),
         ({"world": 3}, "world", "string, but it is 3"),
+        ({"perturbations": {"gravity": [INF]}}, "perturbations.gravity.0", "finite"),
+        ({"methods": {"a": {"kind": "tests.lab.mine:shaken", "options": {"b": INF}}}}, "methods.a.options.b", "inf"),
         ({"name": "../up"}, "name", "pattern"),
         ({"episodes": 0}, "episodes", "greater than or equal to 1"),
         ({"kind": "table"}, "kind", "'agents'"),

@@ -10,7 +10,7 @@ import tarfile
 import tempfile
 import warnings
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +23,7 @@ from ray.exceptions import RayError, RaySystemError
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from ewok.errors import EwokError
-from ewok.lab.events import Done, Event, Failure, Lost, Progress, Started, WorkPlaces
+from ewok.lab.events import Done, Event, Failure, Lost, Progress, Quiet, Started, WorkPlaces
 from ewok.lab.local import environment
 from ewok.lab.plan import Trial
 from ewok.lab.worker import attempt
@@ -82,7 +82,7 @@ class Cluster:
                 "(ray start --head), or say --ray local. Where it has a token, this machine needs the same."
             ) from error
 
-    def __call__(self, trials: Sequence[Trial], places: WorkPlaces) -> Iterator[Event]:
+    def __call__(self, trials: Sequence[Trial], places: WorkPlaces) -> Generator[Event, None, None]:
         """What happens to trials, as it happens. A task whose worker or node is lost is tried again by Ray."""
         notes: Any = ray.remote(Notes).options(**_beside_this()).remote()
         task = ray.remote(run_there).options(num_cpus=1, num_gpus=self._num_gpus, max_retries=_RETRIES)
@@ -94,6 +94,7 @@ class Cluster:
                     trial = waiting.popleft()
                     running[task.remote(asdict(trial), notes)] = trial
                 ready, _ = ray.wait(list(running), timeout=_PATIENCE)
+                yield Quiet()
                 yield from _heard(notes, running.values(), started)
                 for one in ready:
                     yield _came(one, running.pop(one), places)

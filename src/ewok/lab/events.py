@@ -66,4 +66,10 @@ class Lost:
     told: str
 
 
-Event = Started | Progress | Done | Failure | Lost
+@final
+@dataclass(frozen=True)
+class Quiet:
+    """Nothing was heard for a while: time to look at the clock."""
+
+
+Event = Started | Progress | Done | Failure | Lost | Quiet

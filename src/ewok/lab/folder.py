@@ -114,6 +114,7 @@ def locked(path: Path) -> Iterator[None]:
         try:
             yield
         finally:
+            _without_leftovers(path)
             file.truncate(0)
 
 

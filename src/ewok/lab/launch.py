@@ -6,8 +6,8 @@ import errno
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
@@ -23,7 +23,7 @@ from ewok.lab.store import Failed
 from ewok.lab.study import AnyStudy
 from ewok.lab.trial import now
 
-Runner = Callable[[Sequence[Trial], WorkPlaces], Iterator[Event]]
+Runner = Callable[[Sequence[Trial], WorkPlaces], Generator[Event, None, None]]
 
 _TRIES = 2  # for a trial whose worker was lost
 
@@ -94,24 +94,24 @@ def _run(waiting: Sequence[Trial], folder: Folder, board: Board, runner: Runner)
     """Trials whose worker is lost are tried again when all others are through."""
     for attempt in range(1, _TRIES + 1):
         lost: list[Trial] = []
-        for event in runner(waiting, folder.workplace):
-            if isinstance(event, Lost):
-                folder.drop(event.place)
-                if attempt < _TRIES:
-                    lost.append(event.trial)
-                    board.take(event)
-                    continue
-                event = Failure(event.trial, None, event.told, event.told, full=False)
-            _settle(event, folder)
-            board.take(event)
+        with closing(runner(waiting, folder.workplace)) as events:  # ends its workers, whatever ends this
+            for event in events:
+                if isinstance(event, Lost):
+                    folder.drop(event.place)
+                    if attempt < _TRIES:
+                        lost.append(event.trial)
+                    else:
+                        event = Failure(event.trial, None, event.told, event.told, full=False)
+                _settle(event, folder)
+                board.take(event)
         waiting = lost
 
 
 def _settle(event: Event, folder: Folder) -> None:
-    trial = event.trial
     if isinstance(event, Done):
-        folder.keep(trial.id, event.place)
+        folder.keep(event.trial.id, event.place)
     elif isinstance(event, Failure):
+        trial = event.trial
         folder.drop(event.place)
         if event.full:
             told = f"no room for {trial.id} ({event.error}). What is finished is whole; make room, and run again"

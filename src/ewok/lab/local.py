@@ -8,12 +8,12 @@ import selectors
 import subprocess
 import sys
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, final
 
-from ewok.lab.events import Done, Event, Failure, Lost, Progress, Started, WorkPlaces
+from ewok.lab.events import Done, Event, Failure, Lost, Progress, Quiet, Started, WorkPlaces
 from ewok.lab.plan import Trial
 
 _PATIENCE = 1.0  # seconds between two looks, when nothing is heard
@@ -77,7 +77,7 @@ class Worker:
                 continue
 
 
-def run_here(trials: Sequence[Trial], places: WorkPlaces, num_workers: int) -> Iterator[Event]:
+def run_here(trials: Sequence[Trial], places: WorkPlaces, num_workers: int) -> Generator[Event, None, None]:
     """Run trials in worker processes; what happens to them, as it happens.
 
     The numbers do not depend on `num_workers`: every trial has its own seed, and a thread of its own.
@@ -95,7 +95,10 @@ def run_here(trials: Sequence[Trial], places: WorkPlaces, num_workers: int) -> I
                     workers[worker.output.fileno()] = worker
                     selector.register(worker.output, selectors.EVENT_READ)
                     yield _start(worker, waiting.popleft(), places)
-                for key, _ in selector.select(_PATIENCE):
+                heard = selector.select(_PATIENCE)
+                if not heard:
+                    yield Quiet()
+                for key, _ in heard:
                     worker = workers[key.fd]
                     messages, is_there = worker.hear()
                     yield from (_event(worker, message) for message in messages)

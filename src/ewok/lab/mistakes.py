@@ -9,6 +9,7 @@ from __future__ import annotations
 import difflib
 import importlib
 import inspect
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
@@ -46,7 +47,17 @@ def mistakes_of(raw: Mapping[str, Any]) -> dict[str, str]:
     if world is not None:
         for name, values in _table(raw.get("perturbations")).items():
             found += [(f"perturbations.{name}", told) for told in _of_values(world, name, values)]
+    found += _endless(raw, "")
     return dict(reversed(found))  # of two at one place the first counts
+
+
+def _endless(value: Any, place: str) -> Iterator[Mistake]:
+    """Numbers that are none, wherever they stand: the study is written down as JSON, which does not have them."""
+    if isinstance(value, float) and not math.isfinite(value):
+        yield place, f"must be a finite number, but it is {value}"
+    parts = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, part in parts:
+        yield from _endless(part, f"{place}.{key}".lstrip("."))
 
 
 def importable(path: str, what: str) -> Any:

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TextIO, final
 
-from ewok.lab.events import Done, Event, Failure, Lost, Progress, Started
+from ewok.lab.events import Done, Event, Failure, Lost, Progress, Quiet, Started
 from ewok.lab.plan import Trial
 from ewok.lab.summary import spoken
 
@@ -62,7 +62,12 @@ class Board:
 
     def take(self, event: Event) -> None:
         """Take notice of what happened."""
-        name, now = event.trial.id, time.monotonic()
+        now = time.monotonic()
+        if isinstance(event, Quiet):
+            if self._is_live:
+                self.draw()
+            return
+        name = event.trial.id
         if isinstance(event, Started):
             self._running[name] = _Running(event.trial)
         elif isinstance(event, Progress):
