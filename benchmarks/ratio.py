@@ -35,6 +35,8 @@ class Row:
 def duration(seconds: float) -> str:
     if seconds >= 1.0:
         return f"{seconds:,.1f} s"
+    if seconds < 1e-6:
+        return f"{seconds * 1e9:,.0f} ns"
     return f"{seconds * 1e3:,.0f} ms" if seconds >= 0.01 else f"{seconds * 1e6:,.0f} us"
 
 

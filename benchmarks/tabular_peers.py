@@ -35,7 +35,7 @@ def against(name: str, mdp: TabularMDP, tolerance: float) -> Iterator[Row | str]
             yield f"| {name}, nominal: {label} stops at least {least:.2g} from the value, however told | | | | <= 1 |"
             continue
         best, solve = best_of(right)
-        times = in_turn(our_solve, solve, rounds=5)
+        times = in_turn(our_solve, solve, rounds=5, processor=True)
         left_out = ", ".join(f"its {method} stops {off:.2g} away" for method, off in away.items() if off > _FAR)
         work = f"{name}, nominal: our {our_name} over {label}'s {best} (within {away[best]:.0e} of ours; {left_out})"
         yield Row(work.replace("; )", ")"), *times, "<= 1")
