@@ -140,3 +140,9 @@ def test_two_models_are_compared_in_the_same_episodes() -> None:
     assert "It gains most at gravity 5: 10 more a return." in said
     assert "It loses most at gravity 20: 1 less a return." in said
     assert "better at 0 of 3 values, worse at 0" in comparison(one, one)[0]
+
+
+def test_the_nominal_world_is_counted_once() -> None:
+    heights = {"gravity": [50.0, 100.0, 70.0], "cart_mass": [50.0, 100.0, 70.0]}
+    one, other = stress(heights), stress({name: [50.0, 90.0, 70.0] for name in heights}, name="n")
+    assert "better at 1 of 5 values, worse at 0" in comparison(one, other)[0]

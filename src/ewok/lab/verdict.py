@@ -91,10 +91,13 @@ def comparison(one: Stress, other: Stress) -> list[str]:
     """How two models differ in the same episodes, at every point that both were tested at."""
     counts = {"better": 0, "worse": 0}
     num, places = 0, []
-    for name, curve in one.curves.curves.items():
+    for index, (name, curve) in enumerate(one.curves.curves.items()):
         difference = curve.returns - other.curves.of(name).returns
         low, high = _interval(difference)
-        num += len(curve.values)
+        if index > 0:  # the nominal world is in every grid, and is counted once
+            moved = curve.values != one.world.perturbation(name).nominal
+            low, high = low[moved], high[moved]
+        num += len(low)
         counts["better"] += int((low > 0).sum())
         counts["worse"] += int((high < 0).sum())
         places += [(float(d), name, float(v)) for d, v in zip(difference.mean(axis=1), curve.values, strict=True)]
