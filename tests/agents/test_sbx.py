@@ -13,6 +13,8 @@ from ewok.errors import ArgumentError
 from .worlds import (
     BAD,
     GOOD,
+    ImageWalk,
+    Spied,
     assert_never_stale,
     batch,
     cartpole,
@@ -26,6 +28,8 @@ from .worlds import (
 torch = needs("torch", "sb3")
 sbx = needs("sbx", "sbx")
 jax = needs("jax", "sbx")
+
+from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack, VecNormalize
 
 torch.set_num_threads(1)
 
@@ -129,6 +133,28 @@ def test_an_agent_given_another_policy_is_to_be_bound_again() -> None:
     model.policy = other.policy
     with pytest.raises(ArgumentError, match=r"was given another since. Bind the agent again: ewok.bind\(agent\)"):
         value(batch(model))
+
+
+def seen(policy: str) -> Any:
+    if policy == "CnnPolicy":
+        return DummyVecEnv([lambda: ewok.WorstKernel(ImageWalk(), kappa=0.2)] * 2)
+    return VecFrameStack(VecNormalize(DummyVecEnv([cartpole] * 2), training=False), 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", ["MlpPolicy", "CnnPolicy"])
+def test_the_value_of_a_candidate_is_what_the_critic_says_of_it_once_it_is_there(policy: str) -> None:
+    """PPO keeps its critic's values of what it observes: those of the candidates that were chosen must be the same."""
+    num_steps = 16
+    model = sbx.PPO(policy, seen(policy), n_steps=num_steps, batch_size=num_steps, n_epochs=1, seed=0)
+    ewok.bind(model)
+    spied = Spied(model)
+    model.learn(2 * num_steps)
+    values = model.rollout_buffer.values.reshape(2, num_steps).T
+    lived = model.rollout_buffer.episode_starts[1:] == 0.0
+    said = np.array(spied.said).T
+    np.testing.assert_allclose(said[:-1][lived], values[1:][lived], atol=2e-4)
+    assert np.std(said) > 1e-4
 
 
 def by_hand(state: Any) -> Any:

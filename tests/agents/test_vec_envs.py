@@ -12,7 +12,7 @@ from gymnasium import wrappers as gw
 import ewok
 from ewok.errors import WrapperError
 
-from .worlds import Spied, cartpole, needs
+from .worlds import DictWalk, ImageWalk, Spied, cartpole, needs
 
 torch = needs("torch", "sb3")
 sb3 = needs("stable_baselines3", "sb3")
@@ -102,42 +102,6 @@ def test_images_have_channels_where_the_policy_wants_them() -> None:
     with torch.no_grad():
         expected = model.policy.predict_values(torch.as_tensor(images))[:, 0].numpy()
     np.testing.assert_allclose(ewok.value_of(model)(images), expected, atol=1e-6)
-
-
-class ImageWalk(gym.Env[Any, Any]):
-    """A white column on a black picture that walks left or right, by chance."""
-
-    observation_space = gym.spaces.Box(0, 255, (36, 36, 3), np.uint8)
-    action_space = gym.spaces.Discrete(2)
-    place = 18
-
-    def reset(self, *, seed: int | None = None, options: Any = None) -> Any:
-        super().reset(seed=seed)
-        self.place = 18
-        return self.picture(), {}
-
-    def picture(self) -> Any:
-        shown = np.zeros((36, 36, 3), np.uint8)
-        shown[:, self.place] = 255
-        return shown
-
-    def step(self, action: Any) -> Any:
-        self.place = int((self.place + self.np_random.choice([-1, 1]) + action) % 36)
-        return self.picture(), 1.0, False, False, {}
-
-
-class DictWalk(gym.ObservationWrapper[Any, Any, Any]):
-    """Observations as a dictionary, with a number of its own."""
-
-    def __init__(self, env: Any) -> None:
-        super().__init__(env)
-        self.observation_space = gym.spaces.Dict(
-            {"picture": env.observation_space, "column": gym.spaces.Discrete(36), "height": gym.spaces.Box(0, 1, (2,))}
-        )
-
-    def observation(self, observation: Any) -> Any:
-        column = int(observation[0, :, 0].argmax())
-        return {"picture": observation, "column": column, "height": np.full(2, column / 36, np.float32)}
 
 
 def test_dictionaries_of_images_numbers_and_one_hot_codes() -> None:
