@@ -91,6 +91,19 @@ def test_mistakes_are_a_line(args: list[str], message: str, tmp_path: Path, monk
     assert "Traceback" not in err
 
 
+@pytest.mark.parametrize("wrong", [["--algo", "SAC"], ["--compare", "none.zip"], ["--out", "text"], ["--world", "x"]])
+def test_what_can_be_known_before_loading_is_the_only_line(
+    wrong: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_ppo(tmp_path)
+    (tmp_path / "text").write_text("hello")
+    monkeypatch.setattr("ewok.lab.saved._loaded", None)  # so that loading would show
+    result = CliRunner().invoke(app, ["stress", "model.zip", "--world", "cartpole", *wrong])
+    assert result.exit_code == MISTAKE
+    assert len(result.stderr.splitlines()) == 1
+
+
 @pytest.mark.slow
 def test_cartpole_takes_less_than_a_minute(tmp_path: Path) -> None:
     path = save_balancer(tmp_path)

@@ -106,8 +106,10 @@ def test_plans_with_mistakes_are_refused() -> None:
         Plan().moved(gallery)
     with pytest.raises(ArgumentError, match="Did you mean 'gravity'"):
         Plan(parameters=["gravty"]).moved(CARTPOLE)
-    with pytest.raises(ArgumentError, match="`episodes` must be at least 1"):
-        Plan(episodes=0)
+    for wrong in ("episodes", "num_mixtures", "seed"):
+        with pytest.raises(ArgumentError, match="must be at least"):
+            Plan(**{wrong: -1})
+    assert Plan(parameters=["gravity", "noise", "gravity"]).moved(CARTPOLE) == ["gravity", "noise"]
 
 
 def test_a_model_in_the_wrong_world_is_told_so_before_the_long_part(tmp_path: Path) -> None:

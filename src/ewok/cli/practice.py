@@ -62,7 +62,7 @@ def video(
     out: Annotated[Path, typer.Option(help="Ending in .mp4, .gif or .webp.")] = Path("video.mp4"),
     algo: Annotated[list[str] | None, typer.Option(help="In the models' order; - where the file tells.")] = None,
     vecnormalize: Annotated[list[Path] | None, typer.Option(help="In the models' order; - for none.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the episode.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the episode.")] = 0,
     steps: Annotated[int, typer.Option(min=1, help="To film at most.")] = 500,
     height: Annotated[int, typer.Option(min=32, help="Of each picture, in pixels.")] = 240,
 ) -> None:

@@ -23,7 +23,7 @@ def tune(
     changes: Annotated[list[str] | None, typer.Option("--set", help="path=value, as in the file.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder [runs/NAME-tune].")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes [as many as processors].")] = None,
-    seed: Annotated[int, typer.Option(help="Of the suggestions.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Of the suggestions.")] = 0,
 ) -> None:
     """Choose kappa or the radius, and N, by training with candidates.
 

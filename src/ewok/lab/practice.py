@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ewok.errors import ArgumentError, require
 from ewok.lab.pilot import Pilot
-from ewok.lab.saved import NOTICE, SavedModel, load
+from ewok.lab.saved import NOTICE, SavedModel, load, recognised
 from ewok.lab.sheet import writable, write_sheet
 from ewok.lab.store import read
 from ewok.lab.stress import Plan, examine
@@ -43,10 +43,11 @@ def stress(
         say: is told what is being done.
     """
     place = get(world)
-    plan.moved(place)  # a mistake in a parameter's name need not wait for the models
+    plan.moved(place)  # mistakes that can be known need not wait for the models
+    folder = None if out is None else writable(out)
     models = _loaded(sources, say)
     pilots = [Pilot(model, place, deterministic=deterministic) for model in models]
-    folder = writable(Path(f"stress-{models[0].name}") if out is None else out)
+    folder = folder or writable(Path(f"stress-{models[0].name}"))
     stresses = [examine(pilot, place, plan, say) for pilot in pilots]
     said = [sentence for one in stresses for sentence in verdict(one)]
     said += [sentence for other in stresses[1:] for sentence in comparison(stresses[0], other)]
@@ -122,6 +123,8 @@ def _of_study(folder: Path, world: str | None, say: Say) -> tuple[str, list[Save
 
 def _loaded(sources: Sequence[Source], say: Say) -> list[SavedModel]:
     """The models, under names that differ."""
+    for source in sources:
+        recognised(*source)
     say(NOTICE)
     models: list[SavedModel] = []
     for path, algo, vecnormalize in sources:

@@ -63,10 +63,16 @@ def load(path: Path, *, algo: str | None = None, vecnormalize: Path | None = Non
         algo: which algorithm saved it, where the file does not tell.
         vecnormalize: the file of its `VecNormalize`.
     """
-    path = found(path, "model")
-    algorithm = algorithm_of(path, settings_of(path), algo)
+    path, algorithm, normaliser = recognised(path, algo, vecnormalize)
     agent = _loaded(path, algorithm)
-    return SavedModel(_called(path), algorithm, agent, None if vecnormalize is None else _normaliser(vecnormalize))
+    return SavedModel(_called(path), algorithm, agent, None if normaliser is None else _normaliser(normaliser))
+
+
+def recognised(path: Path, algo: str | None, vecnormalize: Path | None) -> tuple[Path, str, Path | None]:
+    """The files that are there, and the algorithm: all that can be known, and be wrong, before anything is loaded."""
+    path = found(path, "model")
+    normaliser = None if vecnormalize is None else found(vecnormalize, "vecnormalize", ".pkl")
+    return path, algorithm_of(path, settings_of(path), algo), normaliser
 
 
 def _called(path: Path) -> str:
@@ -92,7 +98,6 @@ def _loaded(path: Path, algorithm: str) -> Any:
 
 
 def _normaliser(path: Path) -> Any:
-    path = found(path, "vecnormalize", ".pkl")
     try:
         with path.open("rb") as file:
             normaliser = pickle.load(file)

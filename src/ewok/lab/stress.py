@@ -45,10 +45,12 @@ class Plan:
     def __post_init__(self) -> None:
         require(self.episodes >= 1, "episodes", "at least 1", self.episodes, "The paper uses 30.")
         require(self.num_mixtures >= 0, "mixtures", "at least 0", self.num_mixtures, "Try 100.")
+        require(self.seed >= 0, "seed", "at least 0", self.seed, "Leave it out.")
 
     def moved(self, world: World) -> list[str]:
         """The parameters to move, each of which the world must have."""
-        names = [world.perturbation(name).name for name in self.parameters] or list(world.perturbations)
+        named = dict.fromkeys(world.perturbation(name).name for name in self.parameters)
+        names = list(named) or list(world.perturbations)
         remedy = f"These fit any world: {', '.join(GENERIC)}."
         require(
             len(names) > 0, "parameters", f"given for the world {world.name}, which has none of its own", [], remedy
