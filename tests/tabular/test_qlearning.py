@@ -108,6 +108,7 @@ def test_the_compiled_loop_draws_what_the_worst_kernel_draws(tempering: dict[str
 
 
 @pytest.mark.slow
+@pytest.mark.filterwarnings("ignore:a candidate that ends the episode earned more")
 def test_both_learn_the_same_in_distribution() -> None:
     """Values after 60 episodes, over seeds: the same mean and spread in every state that is often visited."""
     mdp, setting = cliff_walking(), {"learning_rate": 0.1, "epsilon": 0.3, "num_episodes": 60, "max_steps": 200}
