@@ -50,6 +50,12 @@ def raises(env: gym.Env, seed: int) -> Coin:
     return Coin(env, seed)
 
 
+def talks(env: gym.Env, seed: int) -> Coin:
+    os.write(1, b"said on one\n")
+    os.write(2, b"said on the other\n")
+    return Coin(env, seed)
+
+
 def slow(env: gym.Env, seed: int) -> Coin:
     time.sleep(float(os.environ.get("EWOK_TEST_SLEEP", "30")))
     return Coin(env, seed)

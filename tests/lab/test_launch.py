@@ -83,6 +83,29 @@ def test_numbers_do_not_depend_on_the_number_of_workers(tmp_path: Path) -> None:
     assert numbers(read(tmp_path / "1")) == numbers(read(tmp_path / "3"))
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("recipe", "world", "package"), [("ddqn", "cartpole", "stable_baselines3"), ("sac-cpu", "walker-stand", "sbx")]
+)
+def test_numbers_of_the_papers_agents_do_not_either(tmp_path: Path, recipe: str, world: str, package: str) -> None:
+    """Workers keep their libraries loaded from one trial to the next: nothing of the one may reach the other."""
+    pytest.importorskip(package, reason=f"needs {package}: pip install 'ewok[all]'")
+    settings = {"learning_starts": 50, "train_freq": 8, "gradient_steps": 4}
+    agent = {"recipe": recipe, "num_steps": 1_200, "networks": {"net_arch": [16, 16]}, "settings": settings}
+    study = {"name": "small", "world": world, "seeds": 2, "episodes": 1, "agent": agent}
+    study |= {"methods": {"baseline": {}, "ewok": EWOK}}
+    study |= {"perturbations": GRAVITY if world == "cartpole" else {"noise_mean": [0.3]}}
+    for workers in (1, 2):
+        assert run_study(read_plain(study), tmp_path / str(workers), num_workers=workers).num_failed == 0
+    one, other = (read(tmp_path / str(workers)).finished for workers in (1, 2))
+    for here, there in zip(one, other, strict=True):
+        for name in ("returns.csv.gz", "diagnostics.csv.gz"):
+            if (here.path / name).exists():
+                assert (here.path / name).read_bytes() == (there.path / name).read_bytes()
+        assert here.training["return"].tolist() == there.training["return"].tolist()
+    assert one[0].training["return"].tolist() != one[1].training["return"].tolist(), "seeds differ"
+
+
 def test_only_what_is_missing_runs(tmp_path: Path) -> None:
     run(tmp_path, seeds=1)
     before = {path: path.stat().st_mtime_ns for path in (tmp_path / "trials").rglob("*")}

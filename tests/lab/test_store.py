@@ -8,32 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ewok.errors import ArgumentError
-from ewok.lab.columns import StoreError, read_columns, write_columns
+from ewok.lab.columns import StoreError
 from ewok.lab.store import Curve, Returns, read
 from tests.lab.made import GRIDS, made_returns, made_study, trial_id
-
-finite = st.floats(allow_nan=False, allow_infinity=False)
-
-
-@given(st.lists(st.tuples(finite, st.integers(-(2**53), 2**53)), max_size=20))
-def test_columns_come_back_to_the_last_bit(tmp_path_factory: pytest.TempPathFactory, rows: list) -> None:
-    path = tmp_path_factory.mktemp("columns") / "t.csv.gz"
-    columns = {"a": np.array([r[0] for r in rows]), "b": np.array([r[1] for r in rows], dtype=np.int64)}
-    write_columns(path, columns)
-    back = read_columns(path)
-    assert list(back) == ["a", "b"]
-    assert np.array_equal(back["a"], columns["a"])
-    assert np.array_equal(back["b"], columns["b"])
-
-
-def test_the_same_columns_are_the_same_bytes(tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        write_columns(tmp_path / name, {"a": np.array([0.1, 0.2])})
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
 
 
 def test_returns_come_back_however_their_rows_are_ordered(tmp_path: Path) -> None:
