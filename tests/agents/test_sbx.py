@@ -94,7 +94,7 @@ def test_the_value_is_the_librarys_after_every_update(kind: str) -> None:
     assert ewok.value_of(model).discount == model.gamma  # type: ignore[attr-defined]
 
 
-@pytest.mark.parametrize("kind", ["TQC", *slowly("SAC", "CrossQ")])
+@pytest.mark.parametrize("kind", slowly("SAC", "TQC", "CrossQ"))
 def test_soft_values_are_the_mean_over_the_librarys_own_actions(kind: str) -> None:
     """E_a[min_i Q_i - alpha log pi], here over many draws of the library's sampler, there over sixteen fixed points."""
     model = agent(kind, ent_coef="auto_0.3")
