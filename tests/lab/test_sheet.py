@@ -1,10 +1,8 @@
-"""The page stands alone, and the numbers beside it are those that it shows."""
+"""What is written beside the page is what came, whatever the models are called."""
 
 from __future__ import annotations
 
 import json
-import re
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,36 +13,8 @@ pytest.importorskip("matplotlib", reason="needs the lab extra")
 from ewok.errors import ArgumentError
 from ewok.lab.sheet import panels_of, writable, write_sheet
 from ewok.lab.store import Returns
-from ewok.lab.stress import Plan
 from ewok.lab.verdict import verdict
-from tests.lab.browser import browser
-from tests.lab.test_verdict import curve, stress
-
-PLAN = Plan(parameters=("gravity",))
-ONE = stress({"gravity": [99.0, 100.0, 30.0]}, radius=curve([0.0, 0.1], [100.0, 60.0]), name="<b>one</b>")
-OTHER = stress({"gravity": [99.0, 100.0, 60.0]}, name="other")
-
-
-def test_the_page_asks_for_nothing_and_escapes_what_it_is_given(tmp_path: Path) -> None:
-    page = write_sheet([ONE, OTHER], PLAN, tmp_path).read_text()
-    assert "<b>one" not in page
-    assert "&lt;b&gt;one" in page
-    assert not re.findall(r"(?:src|href)=[\"'](?!#|data:,)", page), "it links to nothing outside"
-    assert "<script" not in page
-    assert len(re.findall(r'<svg [^>]*role="img"', page)) == 2
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("width", [360, 1200])
-def test_a_browser_shows_it_and_has_nothing_to_complain_of(width: int, tmp_path: Path) -> None:
-    page = write_sheet([ONE, OTHER], PLAN, writable(tmp_path / "sheet"))
-    with browser(tmp_path / "profile") as tab:
-        visit = tab.open(page, width=width, dark=width < 600)
-        assert [url for url in visit.requests if not url.startswith(("file:", "data:"))] == []
-        assert visit.complaints == []
-        assert tab.ask("document.documentElement.scrollWidth") <= width
-        ids = "[...document.querySelectorAll('[id]')].map(part => part.id)"
-        assert tab.ask(f"{ids}.length - new Set({ids}).size") == 0, "figures on one page do not share ids"
+from tests.lab.test_stress_page import ONE, OTHER, PLAN
 
 
 def test_what_is_written_is_what_came(tmp_path: Path) -> None:
@@ -84,8 +54,3 @@ def test_a_folder_that_cannot_be_written_is_known_before(tmp_path: Path, monkeyp
     monkeypatch.setattr("tempfile.TemporaryFile", refuse)
     with pytest.raises(PermissionError):
         writable(tmp_path)
-
-
-def test_models_without_skill_have_no_table(tmp_path: Path) -> None:
-    lost = replace(OTHER, nominal=np.ones(5), random=np.ones(5))
-    assert "<table>" not in write_sheet([lost], PLAN, tmp_path).read_text()
