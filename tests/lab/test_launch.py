@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ewok.lab.columns import StoreError
 from ewok.lab.launch import Outcome, run_study
 from ewok.lab.reading import read_plain
 from ewok.lab.store import Results, read
@@ -123,6 +124,23 @@ def test_a_changed_study_runs_what_changed_and_mixes_nothing(tmp_path: Path) -> 
     assert run(tmp_path) == Outcome(tmp_path, 4, 0, 0), "and back"
 
 
+def test_what_is_left_of_an_earlier_version_is_told(tmp_path: Path) -> None:
+    told: list[str] = []
+    for changes in ({}, {"episodes": 3}):
+        run_study(study_of(seeds=1, **changes), tmp_path, num_workers=1, say=told.append)
+    assert [line for line in told if "not of the study as it is now" in line] == [
+        "2 trials there are not of the study as it is now: they stay, and are not reported"
+    ]
+
+
+def test_another_studys_folder_is_not_taken(tmp_path: Path) -> None:
+    run(tmp_path, seeds=1)
+    before = (tmp_path / "study.json").read_text()
+    with pytest.raises(StoreError, match="holds 'small'"):
+        run(tmp_path, name="other")
+    assert (tmp_path / "study.json").read_text() == before
+
+
 def test_a_trial_that_raises_is_written_down_and_the_others_go_on(tmp_path: Path) -> None:
     assert run(tmp_path, "raises", methods={"baseline": {}}, seeds=3) == Outcome(tmp_path, 0, 2, 1)
     (failed,) = read(tmp_path).failed
@@ -168,6 +186,7 @@ def test_a_method_and_a_world_of_ones_own(tmp_path: Path) -> None:
 COMMAND = """
 import signal, sys
 signal.signal(signal.SIGINT, signal.default_int_handler)  # where the tests run in the background it is ignored
+from ewok.lab.columns import StoreError
 from ewok.lab.launch import run_study
 from tests.lab.test_launch import study_of
 run_study(study_of("slow", methods={"baseline": {}}), sys.argv[1], num_workers=2)

@@ -72,7 +72,7 @@ def test_names_of_methods_and_parameters_that_are_not_there_are_answered_by_the_
     [
         (lambda f: (f / "study.json").unlink(), "has no study.json"),
         (lambda f: (f / "study.json").write_text("{"), "must be JSON"),
-        (lambda f: (f / "study.json").write_text("{}"), "does not say study, world, methods, trials"),
+        (lambda f: (f / "study.json").write_text("{}"), "does not say name, study, world, methods, trials"),
         (lambda f: (f / "study.json").write_bytes(b"\xff\xfe\x00"), "must be JSON"),
         (lambda f: (f / "trials" / trial_id("ewok", 0) / "trial.json").unlink(), "trial.json is missing"),
         (lambda f: (f / "trials" / trial_id("ewok", 0) / "returns.csv.gz").write_bytes(b"no"), "packed by gzip"),

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any, final
 
 from ewok.errors import require
+from ewok.lab.columns import StoreError
 from ewok.lab.events import Done, Event, Failure, Lost, WorkPlaces
 from ewok.lab.folder import Folder, as_json, held
 from ewok.lab.kinds import planner
 from ewok.lab.local import run_here
 from ewok.lab.plan import Trial
 from ewok.lab.progress import Board
-from ewok.lab.store import Failed
+from ewok.lab.store import Failed, read_study
 from ewok.lab.study import AnyStudy
 from ewok.lab.trial import now
 
@@ -72,11 +73,15 @@ def run_study(
     with held(out) as folder, _ended_by_signals():
         if folder.leftovers:
             say(f"removed what a command that was killed left half-written: {', '.join(folder.leftovers)}")
+        _require_same(folder.path, study.name)
         folder.write("study.json", as_json(module.described(study, trials)))
         folder.write("study.toml", text)
         waiting = [trial for trial in trials if not folder.has(trial.id)]
         there = len(trials) - len(waiting)
         say(f"{study.name}: {len(trials)} trials, {there} there already, {len(waiting)} to run, into {folder.path}")
+        others = {path.name for path in (folder.path / "trials").iterdir()} - {trial.id for trial in trials}
+        if others:
+            say(f"{len(others)} trials there are not of the study as it is now: they stay, and are not reported")
         board = Board(len(waiting), workers)
         try:
             _run(waiting, folder, board, runner or (lambda todo, places: run_here(todo, places, workers)))
@@ -88,6 +93,15 @@ def run_study(
 def default_workers() -> int:
     """As many as this process may use processors."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _require_same(folder: Path, name: str) -> None:
+    """The folder is new, or another version of this study has it."""
+    if (folder / "study.json").exists():
+        other = read_study(folder)["name"]
+        told = f"`out` must be a folder of the study {name!r}, but {str(folder)!r} holds {other!r}."
+        if other != name:
+            raise StoreError(f"{told} Give another: --out DIR.")
 
 
 def _run(waiting: Sequence[Trial], folder: Folder, board: Board, runner: Runner) -> None:

@@ -117,7 +117,7 @@ def environment() -> Mapping[str, str]:
     """Of a worker: one thread for every library that would take more, and the same modules to import."""
     one = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1")
     flags = os.environ.get("XLA_FLAGS", "") + " --xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
-    paths = os.pathsep.join(path for path in sys.path if path)
+    paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
     ours = {"XLA_FLAGS": flags.strip(), "PYTHONPATH": paths, "TF_CPP_MIN_LOG_LEVEL": "3"}
     return {"MUJOCO_GL": "egl", **os.environ, **one, **ours}
 

@@ -195,7 +195,7 @@ def read_study(folder: Path) -> Plain:
             f"`folder` must be what `ewok run` wrote to, but {str(folder)!r} has no study.json. Give the folder that "
             "holds it, or run a study: ewok run STUDY.toml --out DIR."
         )
-    study = _json(folder / "study.json", ("study", "world", "methods", "trials"))
+    study = _json(folder / "study.json", ("name", "study", "world", "methods", "trials"))
     for trial in study["trials"]:
         if not re.fullmatch(r"\w[\w.-]*", str(trial.get("id") or "")):  # it names files, and must not lead elsewhere
             raise StoreError(f"{folder / 'study.json'} has a trial whose id is none: {trial.get('id')!r}.")
