@@ -135,7 +135,7 @@ def test_an_address_where_no_ray_answers_is_told(file: Path, tmp_path: Path) -> 
     pytest.importorskip("ray", reason="needs Ray: pip install 'ewok[ray]'")
     code, _, text = ewok("run", file, "--out", tmp_path / "out", "--ray", "127.0.0.1:1")
     assert code == MACHINE
-    assert "nothing answers at '127.0.0.1:1'" in text
+    assert "none answers at '127.0.0.1:1'" in text
     assert not (tmp_path / "out").exists()
 
 

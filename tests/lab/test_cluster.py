@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("ray", reason="needs Ray: pip install 'ewok[ray]'")
 
-from ewok.lab.cluster import NoClusterError, packed, unpack
+from ewok.lab.cluster import Cluster, NoClusterError, packed, unpack
 from ewok.lab.store import read
 from tests.lab.test_launch import EWOK, numbers, run
 
@@ -44,14 +44,22 @@ def test_files_come_back_as_they_were_sent(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("address", ["127.0.0.1:{closed}", "nowhere.invalid:6379", "ray://127.0.0.1:{closed}", "a:b"])
 def test_an_address_where_no_ray_answers_is_told_soon(address: str) -> None:
-    from ewok.lab.cluster import Cluster
-
     with socket.create_server(("127.0.0.1", 0)) as server:
         closed = server.getsockname()[1]
     began = time.monotonic()
     with pytest.raises(NoClusterError, match="--ray local"):
         Cluster(address.format(closed=closed))
     assert time.monotonic() - began < 20.0
+
+
+@pytest.mark.slow
+def test_something_else_that_answers_is_told_soon() -> None:
+    """Ray itself waits for minutes."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        began = time.monotonic()
+        with pytest.raises(NoClusterError, match="it is no Ray"):
+            Cluster(f"127.0.0.1:{server.getsockname()[1]}")
+    assert time.monotonic() - began < 40.0
 
 
 @pytest.mark.slow

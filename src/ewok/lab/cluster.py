@@ -6,6 +6,8 @@ import io
 import logging
 import os
 import socket
+import subprocess
+import sys
 import tarfile
 import tempfile
 import warnings
@@ -30,6 +32,7 @@ from ewok.lab.worker import attempt
 
 _PATIENCE = 1.0  # seconds between two looks
 _ANSWER = 5.0  # seconds for an address to answer
+_HEALTH = 15.0  # seconds for what answers to say that it is Ray
 _RETRIES = 3  # after a lost worker or node
 _PORT = 6379
 
@@ -172,13 +175,17 @@ def _variables() -> dict[str, str]:
 
 
 def _require_answer(address: str) -> None:
-    """Ray itself would try for a minute."""
+    """Soon: Ray itself would try for minutes, and what answers may be something else."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     try:
         with socket.create_connection((host or address, int(port) if host else _PORT), timeout=_ANSWER):
-            return
-    except (OSError, ValueError) as error:
+            pass
+        if not address.startswith("ray://"):
+            question = [sys.executable, "-m", "ray.scripts.scripts", "health-check", "--address", address]
+            subprocess.run(question, capture_output=True, timeout=_HEALTH, check=True)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        why = "it is no Ray" if isinstance(error, subprocess.SubprocessError) else str(error)
         raise NoClusterError(
-            f"`--ray` must be the address of a Ray cluster, as host:port, but nothing answers at {address!r}: {error}. "
-            "Start one there (ray start --head), or say --ray local."
+            f"`--ray` must be the address of a Ray cluster, as host:port, but none answers at {address!r}: {why}. "
+            "Start one there (ray start --head), or say --ray local. Where it has a token, this machine needs the same."
         ) from error
