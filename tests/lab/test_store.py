@@ -87,6 +87,26 @@ def test_a_broken_folder_is_told_by_the_file(tmp_path: Path, break_it, told: str
         read(folder)
 
 
+@pytest.mark.parametrize(
+    ("file", "key", "value"),
+    [
+        ("study.json", "methods", 3),
+        ("study.json", "trials", ["a"]),
+        ("study.json", "world", {"parameters": {"gravity": {}}}),
+        ("study.json", "world", []),
+        ("trials/baseline-s000-00000000/trial.json", "seconds", {}),
+        ("trials/baseline-s000-00000000/trial.json", "seconds", 3),
+        ("failed/ewok-s002-00000000.json", "error", None),
+    ],
+)
+def test_a_folder_of_another_shape_is_told(tmp_path: Path, file: str, key: str, value: object) -> None:
+    folder = made_study(tmp_path)
+    told = json.loads((folder / file).read_text())
+    (folder / file).write_text(json.dumps({**told, key: value}))
+    with pytest.raises(StoreError):
+        read(folder)
+
+
 def cut(path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-12])
 

@@ -37,6 +37,14 @@ def test_a_study_that_has_not_begun_has_no_table(tmp_path: Path) -> None:
     assert list(table(read(folder))) == []
 
 
+def test_a_strangers_words_do_not_move_the_cursor(tmp_path: Path) -> None:
+    folder = made_study(tmp_path)
+    path = next((folder / "failed").iterdir())
+    path.write_text(path.read_text().replace("ValueError: no", "\\u001b[2Jgone"))
+    assert any("?[2Jgone" in line for line in so_far(folder))
+    assert not any("\x1b" in line for line in so_far(folder))
+
+
 def test_of_many_failures_the_first_are_shown(tmp_path: Path) -> None:
     results = read(made_study(tmp_path))
     many = type(results)(**{**vars(results), "failed": results.failed * 9})

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from ewok.errors import require_known
+from ewok.errors import EwokError, require_known
 from ewok.lab.columns import Columns, StoreError, read_columns, write_columns
 
 Plain = Mapping[str, Any]  # what JSON can say
@@ -168,7 +168,21 @@ class Results:
 def read(folder: Path | str) -> Results:
     """All that a study has left in its folder so far. Runs no code from there."""
     folder = Path(folder)
+    try:
+        return _read(folder)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, EwokError):
+            raise
+        told = f"{folder} must hold what `ewok run` wrote, but something in it has another shape"
+        raise StoreError(
+            f"{told} ({type(error).__name__}: {error}). Run the study again, into another folder."
+        ) from error
+
+
+def _read(folder: Path) -> Results:
     study = read_study(folder)
+    for parameter in study["world"]["parameters"].values():
+        np.array([parameter["nominal"], *parameter["grid"]], dtype=np.float64)  # raises unless they are numbers
     order = {method: place for place, method in enumerate(study["methods"])}
     trials = sorted(study["trials"], key=lambda trial: (order[trial["method"]], trial["seed"]))
     ids = [trial["id"] for trial in trials]
@@ -214,7 +228,7 @@ def read_trial(folder: Path, name: str) -> Finished:
         method=told["method"],
         seed=told["seed"],
         meaning=told["meaning"],
-        seconds=told["seconds"],
+        seconds={name: float(told["seconds"][name]) for name in ("train", "evaluate", "total")},
         steps=told["steps"],
         returns=Returns.read(path / "returns.csv.gz"),
         training=read_columns(path / "training.csv.gz", ("step", "return", "length")),
@@ -229,6 +243,9 @@ def read_trial(folder: Path, name: str) -> Finished:
 def _read_failed(path: Path) -> Failed:
     names = tuple(Failed.__dataclass_fields__)
     told = _json(path, names)
+    texts = {name: told[name] for name in ("id", "method", "error", "traceback", "when")}
+    if not all(isinstance(text, str) for text in texts.values()):
+        raise StoreError(f"{path} must say {', '.join(texts)} as text.")
     return Failed(**{name: told[name] for name in names})
 
 

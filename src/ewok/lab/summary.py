@@ -18,10 +18,10 @@ _ERRORS_SHOWN = 5
 def so_far(folder: Path) -> Iterator[str]:
     """How far a study is, and its table as it is now."""
     results = read(folder)
-    yield from state(results)
+    yield from map(_still, state(results))
     if results.finished:
         yield ""
-        yield from table_of(results)
+        yield from map(_still, table_of(results))
 
 
 def table_of(results: Results) -> Iterator[str]:
@@ -85,6 +85,11 @@ def spoken(seconds: float) -> str:
     if minutes < 60.0:
         return f"{minutes:.0f} min"
     return f"{hours:.1f} h" if hours < 48.0 else f"{hours / 24.0:.1f} days"
+
+
+def _still(line: str) -> str:
+    """Without what would move a terminal's cursor: names and errors may be a stranger's."""
+    return "".join(sign if sign.isprintable() else "?" for sign in line)
 
 
 def _means(trials: Sequence[Finished], parameter: str) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
