@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ewok.tabular import KL, TabularMDP, robust_value_iteration
+from ewok.tabular import KL, L1, NotConvergedError, TabularMDP, robust_value_iteration
 from ewok.tabular.bounds import MacQueen
 from ewok.tabular.operator import Operator
 
@@ -31,10 +32,10 @@ def test_one_sweep_from_anywhere_proves_bounds(name: str, seed: int, scale: floa
     value = np.where(mdp.terminal, 0.0, scale * np.random.default_rng(seed).normal(size=mdp.num_states))
     new = Operator(mdp, KL(0.1))(value, slack)
     lower, upper = open_bounds(mdp)
-    apart = MacQueen(mdp)(value, new, slack, lower, upper)
+    did = MacQueen(mdp, KL(0.1))(value, new, slack, lower, upper)
     assert np.all(lower <= EXACT[name].upper)
     assert np.all(EXACT[name].lower <= upper)
-    assert (upper - lower).max() == pytest.approx(apart, rel=1e-9, abs=1e-9 * scale)
+    assert (upper - lower).max() == pytest.approx(did.left, rel=1e-9, abs=1e-9 * scale) == did.gap
     assert np.all(lower[mdp.terminal] == 0.0)
     assert np.all(upper[mdp.terminal] == 0.0)
 
@@ -42,7 +43,7 @@ def test_one_sweep_from_anywhere_proves_bounds(name: str, seed: int, scale: floa
 def test_bounds_are_only_narrowed() -> None:
     """A later sweep from further off takes nothing back."""
     mdp: Any = WORLDS["no end"]
-    operator, bounds = Operator(mdp, KL(0.1)), MacQueen(mdp)
+    operator, bounds = Operator(mdp, KL(0.1)), MacQueen(mdp, KL(0.1))
     lower, upper = open_bounds(mdp)
     near = EXACT["no end"].value
     bounds(near, operator(near), 0.0, lower, upper)
@@ -52,3 +53,28 @@ def test_bounds_are_only_narrowed() -> None:
     np.testing.assert_array_equal(lower, before[0])
     np.testing.assert_array_equal(upper, before[1])
     assert (upper - lower).max() < 1e-8
+
+
+@pytest.mark.parametrize(("size", "chance"), [(700, 1.0 / 700.0), (1_000, 0.001), (100, 0.01 + 1e-11)])
+@pytest.mark.parametrize("uncertainty", [None, KL(0.1), L1(0.2)])
+def test_rounding_over_long_rows_is_counted(size: int, chance: float, uncertainty: Any) -> None:
+    """Every state leads everywhere and pays 1: the value is 1 / (1 - gamma) exactly, however the rows are summed."""
+    mdp = TabularMDP.from_arrays(np.full((size, 1, size), chance), np.ones(size), discount=0.999)
+    exact = 1 / (1 - Fraction(0.999))
+    value, bounds = np.full(size, float(exact)), MacQueen(mdp, uncertainty)
+    lower, upper = open_bounds(mdp)
+    for _ in range(30):
+        new = Operator(mdp, uncertainty)(value)
+        bounds(value, new, 0.0, lower, upper)
+        value = new
+    assert Fraction(lower.max()) <= exact <= Fraction(upper.min())
+
+
+def test_more_than_rounding_allows_is_refused_at_once() -> None:
+    """In place of a hundred thousand sweeps in vain; and what is said to be enough is."""
+    mdp = garnet(6, 3, 3, discount=0.999)
+    with pytest.raises(NotConvergedError, match="`tolerance` must be at least .* for rounding alone") as caught:
+        robust_value_iteration(mdp, KL(0.1), tolerance=1e-14)
+    enough = float(str(caught.value).split("at least ")[1].split(" ")[0])
+    assert 1e-14 < enough < 1e-8
+    assert robust_value_iteration(mdp, KL(0.1), tolerance=enough).gap <= enough

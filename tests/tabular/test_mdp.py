@@ -48,7 +48,8 @@ def test_dense_sparse_and_lines_are_the_same_mdp() -> None:
     thin = TabularMDP.from_arrays(blocks, REWARDS, discount=0.9)
     s, a, n = np.nonzero(KERNEL)
     lines = TabularMDP.from_entries(s[::-1], a[::-1], n[::-1], KERNEL[s, a, n][::-1], REWARDS[s, a][::-1], discount=0.9)
-    for other in (thin, lines):
+    by_action = TabularMDP.from_arrays([KERNEL[:, a] for a in range(2)], REWARDS, discount=0.9)
+    for other in (thin, lines, by_action):
         for name in ("state_ptr", "row_ptr", "next_states", "probabilities", "actions"):
             np.testing.assert_array_equal(getattr(other, name), getattr(dense, name))
         np.testing.assert_array_equal(other.entry_rewards, dense.entry_rewards)
@@ -109,6 +110,9 @@ def test_next_states_of_probability_zero_are_left_out() -> None:
         ({"next_states": [0, 5, 0], "num_states": 2}, "`next_states` must be from 0 to 1, but it is 5"),
         ({"next_states": [0, 2**40, 0]}, "Number them without gaps"),
         ({"actions": [0, 0]}, "columns of one length"),
+        ({"actions": ["up", "up", "up"]}, "`actions` must be numbers, but could not convert string to float: 'up'"),
+        ({"rewards": [[1.0, 2.0, 3.0]]}, "`rewards` must be one number per transition"),
+        ({"actions": [0, 0, 2], "action_names": ("a", "b")}, "`action_names` must have one name per action, 3, but"),
         ({"discount": 1.2}, "`discount` must be between 0 and 1"),
         ({"discount": float("nan")}, "`discount` must be between 0 and 1"),
         ({"sense": "minimize"}, "`sense` must be"),
@@ -134,6 +138,9 @@ def test_what_is_wrong_is_named(changes: dict[str, Any], message: str) -> None:
         (np.ones((2, 3)), [1.0], "`kernel` must be of shape"),
         (KERNEL, np.ones(3), "`rewards` must be of shape"),
         (KERNEL * 0.9, REWARDS, "must sum to one"),
+        (sparse.csr_array(KERNEL[:, 0]), REWARDS, "a list of one sparse matrix per action"),
+        ([np.eye(2), np.eye(3)], REWARDS, "`kernel` must be of matrices of one shape"),
+        ([sparse.eye_array(2, 3)], REWARDS, "`kernel` must be of matrices of one shape"),
     ],
 )
 def test_arrays_of_the_wrong_shape(kernel: Any, rewards: Any, message: str) -> None:
@@ -156,6 +163,12 @@ def test_arrays_that_do_not_fit_each_other() -> None:
         TabularMDP(**(parts | {"next_states": np.array([0, 2, 0], dtype=np.uint32)}))
 
 
+def test_a_digit_short_of_one_is_made_good() -> None:
+    """A table printed with nine digits: bounds are of distributions."""
+    mdp = entries(states=[0, 0, 0], next_states=[0, 1, 2], probabilities=[0.333333333] * 3, terminal=[1, 2])
+    assert abs(mdp.probabilities.sum() - 1.0) < 1e-15
+
+
 def test_environments_without_a_table_are_refused() -> None:
     with pytest.raises(ArgumentError, match="Blackjack"):
         TabularMDP.from_gymnasium("Blackjack-v1", discount=0.9)
@@ -174,6 +187,8 @@ GOOD = "idstatefrom,idaction,idstateto,probability,reward\n0,0,1,1,2\n1,0,0,0.5,
         (GOOD + "\n", "line 5 of .* must have 5 numbers"),
         (GOOD + "0,1,x,1,1\n", "line 5 .* '0,1,x,1,1'"),
         (GOOD + "0,1,1\n", "line 5"),
+        (GOOD + "0,1,1,0,5,2\n", "line 5 of .* must have 5 numbers, but it is '0,1,1,0,5,2'"),
+        ("reward," + GOOD, "each column once"),
         (GOOD + '"0,1,1,1,2\n', "line 5"),
         (GOOD + '"0,1,1,1,2\n' + 100 * "1,1,0,1,0\n", "line 5 of .* but it is .{1,100} Take out"),
         (GOOD + "0,1,1,1,nan\n", "`rewards` must be finite, but it is nan. Look at line 5 of"),

@@ -37,6 +37,16 @@ def test_costs_stay_costs_and_rise() -> None:
     assert np.all(price.robust >= price.nominal - 2e-6)
 
 
+def test_a_set_keeps_all_but_its_radius() -> None:
+    mdp = garnet(6, 3, 4, seed=2)
+    given = price_of_robustness(mdp, L1(9.0, weights=np.arange(1.0, 7.0)), RADII)
+    made = price_of_robustness(mdp, lambda radius: L1(radius, weights=np.arange(1.0, 7.0)), RADII)
+    np.testing.assert_array_equal(given.robust, made.robust)
+    assert price_of_robustness(mdp, KL(9.0), [0.0]).robust == price_of_robustness(mdp, KL, [0.0]).robust
+    with pytest.raises(ArgumentError, match="`uncertainty` must be a set of ewok.tabular with its radius"):
+        price_of_robustness(mdp, "kl", RADII)  # type: ignore[arg-type]
+
+
 def test_a_radius_that_is_none_is_refused() -> None:
     with pytest.raises(ArgumentError, match="`beta` must be finite and at least 0, but it is -0.1"):
         price_of_robustness(garnet(4, 2, 2), KL, [0.1, -0.1])

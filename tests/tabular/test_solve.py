@@ -253,6 +253,8 @@ def test_without_discount_the_set_must_not_block_the_way_out() -> None:
         (KL(float("nan")), "`beta` must be finite"),
         (KL(np.r_[np.full(14, 0.1), -3.0]), r"`beta` must be finite and at least 0, but it is \[-3.0\]"),
         (L2(0.1, weights=[1.0]), "`weights` must be of shape"),
+        (KL, "`uncertainty` must be a set of ewok.tabular with its radius, but it is <class"),
+        ("kl", "`uncertainty` must be a set of ewok.tabular with its radius, but it is 'kl'"),
         (L2(0.1, weights=np.zeros(5)), "`weights` must be finite and greater than 0"),
     ],
 )

@@ -162,6 +162,14 @@ def test_only_kl_sets_per_state_and_action_have_this_form() -> None:
 # --- the value of a policy, and Theorem 3.5 ---------------------------------------------------------------
 
 
+def test_what_cannot_be_is_refused() -> None:
+    mdp = garnet(4, 2, 2)
+    with pytest.raises(ArgumentError, match=r"`value` must be finite, but it is \[nan\]"):
+        worst_kernel(mdp, [0.0, 1.0, np.nan, 2.0], KL(0.1))
+    with pytest.raises(ArgumentError, match="`num` must be at least 0, but it is -1"):
+        kernel_iterates(mdp, np.zeros(4, dtype=int), KL(0.1), -1)
+
+
 def test_policy_value_solves_bellmans_equation() -> None:
     for mdp in WORLDS.values():
         policy = at_random(mdp)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ def checked(
     """Columns as numbers of the right kind, or an error that says where they are not."""
     columns = (("states", states), ("actions", actions), ("next_states", next_states))
     s, a, n = (_whole(column, name, where) for name, column in columns)
-    p, r = np.asarray(probabilities, dtype=np.float64), np.asarray(rewards, dtype=np.float64)
+    p, r = _numbers(probabilities, "probabilities"), _numbers(rewards, "rewards")
     sizes = [len(column) for column in (s, a, n, p, r)]
     require(len(set(sizes)) == 1, "entries", "columns of one length", sizes, "Give every transition all five numbers.")
     num = int(max(s.max(initial=-1), n.max(initial=-1))) + 1 if num_states is None else num_states
@@ -64,14 +64,14 @@ def checked(
 
 
 def of_arrays(kernel: Any, rewards: ArrayLike) -> Entries:
-    """A dense kernel (S, A, S), or one (S, S) matrix per action, dense or scipy sparse."""
-    if not isinstance(kernel, np.ndarray) and sparse.issparse(next(iter(kernel), None)):
-        blocks = [sparse.coo_array(block) for block in kernel]
-        s = np.concatenate([block.row for block in blocks])
-        n = np.concatenate([block.col for block in blocks])
-        p = np.concatenate([block.data for block in blocks])
-        a = np.repeat(np.arange(len(blocks)), [block.nnz for block in blocks])
-        num_states, num_actions = blocks[0].shape[0], len(blocks)
+    """A dense kernel (S, A, S), or a list of one (S, S) matrix per action, dense or scipy sparse."""
+    if sparse.issparse(kernel):
+        raise ArgumentError(
+            f"`kernel` must be a list of one sparse matrix per action, but it is one of shape {kernel.shape}. "
+            "Put those of all actions in a list."
+        )
+    if isinstance(kernel, list | tuple) and len(kernel) > 0 and all(_is_matrix(block) for block in kernel):
+        s, a, n, p, num_states, num_actions = _by_action(kernel)
     else:
         dense = np.asarray(kernel, dtype=np.float64)
         valid = dense.ndim == 3 and dense.shape[0] == dense.shape[2]
@@ -85,6 +85,20 @@ def of_arrays(kernel: Any, rewards: ArrayLike) -> Entries:
     require(valid, "rewards", f"of shape {full[:1]}, {full[:2]} or {full}", paid.shape, "See the order of axes.")
     r = paid[(s, a, n)[: paid.ndim]]
     return checked(s, a, n, p, r, num_states)
+
+
+def _is_matrix(block: Any) -> bool:
+    return sparse.issparse(block) or (isinstance(block, np.ndarray) and block.ndim == 2)
+
+
+def _by_action(kernel: Sequence[Any]) -> tuple[Any, ...]:
+    blocks = [sparse.coo_array(block) for block in kernel]
+    shapes = sorted({block.shape for block in blocks})
+    square = len(shapes) == 1 and shapes[0][0] == shapes[0][1]
+    require(square, "kernel", "of matrices of one shape (S, S)", shapes, "There is one for each action.")
+    s, n = (np.concatenate([block.coords[axis] for block in blocks]) for axis in (0, 1))
+    a = np.repeat(np.arange(len(blocks)), [block.nnz for block in blocks])
+    return s, a, n, np.concatenate([block.data for block in blocks]), shapes[0][0], len(blocks)
 
 
 def of_gymnasium(env: gym.Env[Any, Any] | str) -> Entries:
@@ -127,15 +141,19 @@ def of_csv(path: str | Path) -> Entries:
             f"`path` must have the columns {', '.join(_COLUMNS)}, but {path} lacks {', '.join(missing)}. "
             f"Its first line is {','.join(lines[0])!r}."
         )
+    twice = [name for name in _COLUMNS if header.count(name) > 1]
+    require(not twice, "path", "a table with each column once", ",".join(lines[0]), "Take out or rename one.")
     places = [header.index(name) for name in _COLUMNS]
     rows: list[list[float]] = []
     for number, line in numbered[1:]:
         try:
+            if len(line) != len(header):
+                raise ValueError
             rows.append([float(line[place]) for place in places])
-        except (IndexError, ValueError) as error:
+        except ValueError as error:
             raise ArgumentError(
                 f"line {number} of {path} must have {len(header)} numbers, but it is {','.join(line)[:_SHOWN]!r}. "
-                "Take out blank lines and units."
+                "Take out blank lines, units and decimal commas."
             ) from error
     s, a, n, p, r = np.array(rows).reshape(-1, 5).T
     return checked(s, a, n, p, r, where=lambda row: f"line {starts[row + 1]} of {path}")
@@ -166,9 +184,19 @@ def of_samples(states: ArrayLike, actions: ArrayLike, next_states: ArrayLike, re
 
 
 def _whole(numbers: ArrayLike, name: str, where: Callable[[int], str]) -> NDArray[np.int64]:
-    column = np.asarray(numbers, dtype=np.float64)
+    column = _numbers(numbers, name)
     wrong = np.flatnonzero(~np.isfinite(column) | (column < 0.0) | (column != np.floor(column)))
     if len(wrong):
         remedy = f"Number states and actions from 0; look at {where(int(wrong[0]))}."
         require(False, name, "whole numbers, at least 0", float(column[wrong[0]]), remedy)
     return column.astype(np.int64)
+
+
+def _numbers(given: ArrayLike, name: str) -> Floats:
+    """One column of numbers."""
+    try:
+        column = np.asarray(given, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"`{name}` must be numbers, but {error}. Give a number to each name.") from error
+    require(column.ndim == 1, name, "one number per transition", f"of shape {column.shape}", "Flatten it.")
+    return column

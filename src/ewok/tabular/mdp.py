@@ -126,7 +126,7 @@ class TabularMDP:
 
     @classmethod
     def from_arrays(cls, kernel: Any, rewards: ArrayLike, *, discount: float, **options: Any) -> TabularMDP:
-        """From a kernel (S, A, S), or one (S, S) matrix per action, dense or scipy sparse.
+        """From a kernel (S, A, S), or a list of one (S, S) matrix per action, each an array or scipy sparse.
 
         Rewards are (S,), (S, A) or (S, A, S). A row of zeros is an action that its state does not have.
         """

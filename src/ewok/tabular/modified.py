@@ -28,9 +28,13 @@ def modified_policy_iteration(
 ) -> Solution:
     """Value iteration with up to `evaluations` cheap sweeps between the full ones: the fastest, mostly.
 
-    The cheap sweeps hold the policy and its worst rows fixed. Alone, holding both can cycle. So they
-    are kept only if within ten full sweeps there is no more left to do than value iteration would have
-    left in as many; otherwise it goes on from before them, with half as many cheap ones, in the end none.
+    The cheap sweeps hold the policy and its worst rows fixed, so they pay once the policy has settled: after a
+    full sweep that changed an action there are half as many as before, after one that changed none all again.
+
+    Holding the policy alone converges from anywhere where there is a discount (Puterman and Shin 1978); holding
+    the worst rows too can cycle. So with a set, or without discount, the cheap sweeps are kept only if
+    within ten full ones there is no more left to do than value iteration would have left in as many;
+    otherwise it goes on from before them, with half as many at the most, in the end none.
 
     Args:
         mdp: the nominal MDP.
@@ -48,9 +52,11 @@ def modified_policy_iteration(
         )
     search = Search(mdp, uncertainty, None, tolerance, max_iterations)
     operator = Operator(mdp, uncertainty, num_threads=num_threads)
+    may_cycle = uncertainty is not None or mdp.discount == 1.0
     safe = value = np.zeros(mdp.num_states)
-    allowed, tries, slack, slack_of_safe = np.inf, 0, 0.0, 0.0
+    allowed, tries, slack, slack_of_safe, cheap = np.inf, 0, 0.0, 0.0, evaluations
     while True:
+        before = operator.taken.copy()
         new = operator(value, slack)
         left = search.swept(value, new, slack)
         if search.done:
@@ -58,11 +64,13 @@ def modified_policy_iteration(
         slack, tries = search.slack, tries + 1
         if value is safe or left <= allowed:
             safe, slack_of_safe, allowed, tries = new, slack, left, 0
-        elif tries == _PATIENCE:  # the cheap sweeps led astray
+        elif tries == _PATIENCE and may_cycle:  # the cheap sweeps led astray
             value, slack, tries, evaluations = safe, slack_of_safe, 0, evaluations // 2
             continue
         allowed *= _PROGRESS * mdp.discount
-        value = _evaluated(operator, value, new, evaluations) if evaluations > 0 else new
+        settled = np.array_equal(before, operator.taken)
+        cheap = evaluations if settled else min(cheap, evaluations) // 2
+        value = _evaluated(operator, value, new, cheap) if cheap > 0 else new
 
 
 def _evaluated(operator: Operator, value: Floats, new: Floats, evaluations: int) -> Floats:

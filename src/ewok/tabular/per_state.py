@@ -12,6 +12,7 @@ from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.operator import Operator, radii_of
 from ewok.tabular.sets import KL, UncertaintySet, kl_state, l1_state
+from ewok.tabular.soundness import require_set
 
 
 @final
@@ -58,6 +59,8 @@ def operator_of(
     mdp: TabularMDP, uncertainty: UncertaintySet | None, shares: Floats | None = None, num_threads: int = 1
 ) -> Operator | PerStateOperator:
     """The operator of whichever kind of set this is."""
+    if uncertainty is not None:
+        require_set(uncertainty)
     if uncertainty is None or not uncertainty.per_state:
         return Operator(mdp, uncertainty, shares=shares, num_threads=num_threads)
     if uncertainty.optimistic and shares is None:  # the best action may have the whole radius

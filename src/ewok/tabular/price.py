@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from typing import final
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 import numpy as np
 
 from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
-from ewok.tabular.sets import UncertaintySet
+from ewok.tabular.sets import KL, UncertaintySet
 from ewok.tabular.solve import robust_policy_evaluation, robust_value_iteration
+from ewok.tabular.soundness import require_set
 
 
 @final
@@ -31,13 +32,17 @@ class PriceOfRobustness:
 
 
 def price_of_robustness(
-    mdp: TabularMDP, make_set: Callable[[float], UncertaintySet], radii: Iterable[float], *, tolerance: float = 1e-6
+    mdp: TabularMDP,
+    uncertainty: UncertaintySet | Callable[[float], UncertaintySet],
+    radii: Iterable[float],
+    *,
+    tolerance: float = 1e-6,
 ) -> PriceOfRobustness:
     """Solve for every radius, and see what the robust policy earns where nothing goes wrong.
 
     Args:
         mdp: the nominal MDP.
-        make_set: from a radius to a set; `KL`, or `lambda radius: L1(radius, weights=w)`.
+        uncertainty: a set, whose radius is replaced, or what makes one of a radius: `KL`.
         radii: the radii.
         tolerance: of each solution.
 
@@ -48,6 +53,7 @@ def price_of_robustness(
         >>> bool((price.robust <= price.nominal + 1e-6).all())
         True
     """
+    make_set = _maker_of(uncertainty)
     sizes = [float(radius) for radius in radii]
     robust, nominal = [], []
     for radius in sizes:
@@ -55,3 +61,14 @@ def price_of_robustness(
         robust.append(solution.robust_return)
         nominal.append(robust_policy_evaluation(mdp, solution.policy, tolerance=tolerance).robust_return)
     return PriceOfRobustness(np.array(sizes), np.array(robust), np.array(nominal))
+
+
+def _maker_of(uncertainty: Any) -> Callable[[float], UncertaintySet]:
+    """From a radius to a set."""
+    if callable(uncertainty):
+        make: Callable[[float], UncertaintySet] = uncertainty
+        return make
+    require_set(uncertainty)
+    given: Any = uncertainty
+    name = "beta" if isinstance(given, KL) else "radius"
+    return lambda radius: replace(given, **{name: radius})

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ewok.errors import require
-from ewok.tabular.compiled import borrowing
 from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.sets import UncertaintySet
 from ewok.tabular.solution import NotConvergedError, Solution
 from ewok.tabular.undiscounted import bounds_of
 
+_HOPELESS = 1.5  # times what rounding takes: bounds so close come no closer
 LAXITY = 0.05  # how exact the next sweep is, as a part of how much the last one changed
 
 
@@ -43,14 +43,15 @@ class Search:
 
     def swept(self, value: Floats, new: Floats, slack: float) -> float:
         """Take in one sweep, from v to T v; returns how far its bounds are apart."""
-        left = self._bounds(value, new, slack, self._lower, self._upper)
-        least, most, gap = _extents(value, new, self._lower, self._upper)
+        least, most, left, gap, rounding = self._bounds(value, new, slack, self._lower, self._upper)
         self._iterations += 1
         self._residual = max(most, -least)
         self.slack = LAXITY * min(most - least, self._residual)
         self.done = gap <= self._tolerance
+        if not self.done and self._tolerance < rounding and left < _HOPELESS * rounding:
+            self._give_up("tolerance", f"at least {2.0 * rounding:.1g}", "for rounding alone keeps the bounds")
         if not self.done and self._iterations == self._most:
-            self._give_up()
+            self._give_up("max_iterations", f"larger than {self._most}", "for the bounds are still")
         return left
 
     def solution(self, policy: NDArray[np.int64] | Floats) -> Solution:
@@ -58,12 +59,13 @@ class Search:
         sweeps = (self._iterations, self._residual)
         return Solution(0.5 * (low + high), policy, low, high, *sweeps, self._mdp, self._set, self._shares)
 
-    def _give_up(self) -> None:
+    def _give_up(self, argument: str, requirement: str, reason: str) -> None:
         low, high = self._in_sense()
+        apart, largest = float((high - low).max()), float(np.abs(0.5 * (low + high)).max())
+        remedy = "Raise it" if argument == "tolerance" else "Raise it, or `tolerance`"
         raise NotConvergedError(
-            f"`max_iterations` must be larger than {self._most} to bring the bounds within {self._tolerance:g} of "
-            f"each other; they are {float((high - low).max()):.3g} apart, with values up to "
-            f"{float(np.abs(0.5 * (low + high)).max()):.3g}. Raise it, or `tolerance`; the bounds are in this error.",
+            f"`{argument}` must be {requirement} here, {reason} {apart:.3g} apart where {self._tolerance:g} is asked "
+            f"for, with values up to {largest:.3g}. {remedy}; the bounds are in this error.",
             low,
             high,
         )
@@ -73,13 +75,3 @@ class Search:
         if self._mdp.sense == "maximise":
             return self._lower, self._upper
         return -self._upper, -self._lower
-
-
-@borrowing
-def _extents(value, new, lower, upper):  # type: ignore[no-untyped-def]
-    """The least and the largest change of a value, and how far bounds are apart at most."""
-    least, most, gap = np.inf, -np.inf, -np.inf
-    for s in range(len(new)):
-        d = new[s] - value[s]
-        least, most, gap = min(least, d), max(most, d), max(gap, upper[s] - lower[s])
-    return least, most, gap

@@ -1,4 +1,4 @@
-"""What makes an MDP one: distributions in every row, finite rewards, and no state forgotten."""
+"""What makes an MDP one, distributions in every row, finite rewards, no state forgotten; and a set a set."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from ewok.errors import ArgumentError, require
 from ewok.tabular.entries import Entries
 
 _SUM_TOLERANCE = 1e-8
+_EPS = np.finfo(np.float64).eps
 
 
 def require_actions(entries: Entries, terminal: ArrayLike | None) -> None:
@@ -55,6 +56,7 @@ def require_numbers(mdp: Any) -> None:
 
 def _require_shapes(mdp: Any) -> None:
     states, pairs, entries = len(mdp.state_ptr) - 1, len(mdp.row_ptr) - 1, len(mdp.next_states)
+    actions = int(mdp.actions.max(initial=-1)) + 1
     shapes = {
         "state_ptr": (int(mdp.state_ptr[-1]), [pairs], "end with the number of pairs"),
         "row_ptr": (int(mdp.row_ptr[-1]), [entries], "end with the number of entries"),
@@ -62,6 +64,7 @@ def _require_shapes(mdp: Any) -> None:
         "rewards": (len(mdp.rewards), [entries, pairs], "have one number per entry, or per pair"),
         "actions": (len(mdp.actions), [pairs], "have one number per pair"),
         "initial": (len(mdp.initial), [states], "have one number per state"),
+        "action_names": (min(len(mdp.action_names), actions), [actions, 0], "have one name per action"),
         "state_names": (len(mdp.state_names), [states, 0], "have one name per state"),
     }
     for name, (got, allowed, rule) in shapes.items():
@@ -70,7 +73,10 @@ def _require_shapes(mdp: Any) -> None:
 
 
 def require_rows(mdp: Any) -> None:
-    """Of a `TabularMDP`: every row a distribution over its states."""
+    """Of a `TabularMDP`: every row a distribution over its states, to rounding.
+
+    What is a digit short of one, as in tables printed with ten, is made good.
+    """
     sizes = np.diff(mdp.row_ptr)
     if np.any(sizes == 0):
         pair = int(np.flatnonzero(sizes == 0)[0])
@@ -84,10 +90,18 @@ def require_rows(mdp: Any) -> None:
     if len(mdp.row_ptr) == 1:
         raise ArgumentError("`actions` must be possible in some state, but no state has any. Add transitions.")
     sums = np.add.reduceat(mdp.probabilities, mdp.row_ptr[:-1])
-    wrong = np.abs(sums - 1.0) > _SUM_TOLERANCE
-    if wrong.any():
-        pair = int(np.flatnonzero(wrong)[0])
+    missed = np.abs(sums - 1.0)
+    if np.any(missed > _SUM_TOLERANCE):
+        pair = int(np.flatnonzero(missed > _SUM_TOLERANCE)[0])
         raise ArgumentError(
             f"`probabilities` must sum to one for every state and action, but for {mdp.pair_name(pair)} they sum to "
             f"{sums[pair]:.12g}. Normalise them, or add the missing next states."
         )
+    if np.any(missed > (4.0 + 0.5 * sizes) * _EPS):  # bounds count on no more
+        object.__setattr__(mdp, "probabilities", mdp.probabilities / np.repeat(sums, sizes))
+
+
+def require_set(uncertainty: Any) -> None:
+    """A set, not its name, nor what makes one of a radius."""
+    made = not isinstance(uncertainty, type) and hasattr(uncertainty, "kind") and hasattr(uncertainty, "radius")
+    require(made, "uncertainty", "a set of ewok.tabular with its radius", uncertainty, "Try KL(0.1).")

@@ -14,20 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ewok.errors import ArgumentError
-from ewok.tabular.bounds import Bounds, MacQueen
+from ewok.tabular.bounds import Bounds, MacQueen, Narrowing, Rounding
 from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.operator import Operator
 from ewok.tabular.sets import UncertaintySet
+from ewok.tabular.soundness import require_set
 
 _MOST_SWEEPS = 100_000
-_ROUNDING = 8.0 * np.finfo(np.float64).eps
 
 
 def bounds_of(mdp: TabularMDP, uncertainty: UncertaintySet | None, shares: Floats | None) -> Bounds:
     """What bounds hold for this MDP, with or without discount."""
+    if uncertainty is not None:
+        require_set(uncertainty)
     if mdp.discount < 1.0:
-        return MacQueen(mdp, optimistic=uncertainty is not None and uncertainty.optimistic)
+        return MacQueen(mdp, uncertainty)
     if uncertainty is not None and uncertainty.per_state:
         raise ArgumentError("`discount` must be below 1 for a set with per_state=True, but it is 1. Discount the MDP.")
     return _undiscounted(mdp, uncertainty, shares)
@@ -38,11 +40,12 @@ def _undiscounted(mdp: TabularMDP, uncertainty: UncertaintySet | None, shares: F
     considered = np.ones(mdp.num_pairs, dtype=bool) if shares is None else shares > 0.0
     stuck = _stuck(mdp, _as(uncertainty, optimistic=False), considered, every_action=True)
     if not stuck.any():
-        return _ByDuration(_longest(mdp, _as(uncertainty, optimistic=True), considered))
+        longest = _longest(mdp, _as(uncertainty, optimistic=True), considered)
+        return _ByDuration(longest, Rounding(mdp, uncertainty))
     costs = -mdp.entry_rewards[np.repeat(considered, np.diff(mdp.row_ptr))]
     stuck = _stuck(mdp, uncertainty, considered, every_action=shares is not None)
     if not stuck.any() and costs.min() > 0.0:
-        return _ByCost(mdp, float(costs.min()))
+        return _ByCost(mdp, float(costs.min()), Rounding(mdp, uncertainty))
     if stuck.any():
         reason = f"from {mdp.state_name(int(np.flatnonzero(stuck)[0]))} no policy is sure to reach a terminal state"
     else:
@@ -100,14 +103,17 @@ def _paying(mdp: TabularMDP, reward: float) -> TabularMDP:
 class _ByDuration:
     """With d = T v - v, v + w max(d, 0) is no less than its own T, so no less than v*; and so from below."""
 
-    def __init__(self, duration: Floats) -> None:
-        self._duration = duration
+    def __init__(self, duration: Floats, rounding: Rounding) -> None:
+        self._duration, self._rounding = duration, rounding
 
-    def __call__(self, value: Floats, new: Floats, slack: float, lower: Floats, upper: Floats, /) -> float:
+    def __call__(self, value: Floats, new: Floats, slack: float, lower: Floats, upper: Floats, /) -> Narrowing:
         change = new - value
-        rounding = _ROUNDING * float(np.abs(new).max()) + slack
-        least = value + self._duration * (min(float(change.min()), 0.0) - rounding)
-        return _narrowed(lower, upper, least, value + self._duration * (max(float(change.max()), 0.0) + rounding))
+        rounding = self._rounding(value, new)
+        loose = rounding + slack
+        below = value + self._duration * (min(float(change.min()), 0.0) - loose)
+        above = value + self._duration * (max(float(change.max()), 0.0) + loose)
+        stays = 2.0 * rounding * float(self._duration.max())
+        return _narrowed(lower, upper, below, above, change, stays)
 
 
 @final
@@ -118,21 +124,26 @@ class _ByCost:
     e c >= (1 - e) max(J - T J); and so from above with 1 + e.
     """
 
-    def __init__(self, mdp: TabularMDP, least_cost: float) -> None:
-        self._living, self._least = ~mdp.terminal, least_cost
+    def __init__(self, mdp: TabularMDP, least_cost: float, rounding: Rounding) -> None:
+        self._living, self._least, self._rounding = ~mdp.terminal, least_cost, rounding
 
-    def __call__(self, value: Floats, new: Floats, slack: float, lower: Floats, upper: Floats, /) -> float:
+    def __call__(self, value: Floats, new: Floats, slack: float, lower: Floats, upper: Floats, /) -> Narrowing:
         change = new - value
-        rounding = _ROUNDING * float(np.abs(new).max()) + slack
-        fell, rose = max(float(change.max()), 0.0) + rounding, max(-float(change.min()), 0.0) + rounding
-        most = (1.0 - fell / (self._least + fell)) * value
-        if rose >= self._least:
-            return _narrowed(lower, upper, np.where(self._living, -np.inf, 0.0), most)
-        return _narrowed(lower, upper, (1.0 + rose / (self._least - rose)) * value, most)
+        rounding = self._rounding(value, new)
+        loose = rounding + slack
+        fell, rose = max(float(change.max()), 0.0) + loose, max(-float(change.min()), 0.0) + loose
+        above = (1.0 - fell / (self._least + fell)) * value
+        if rose < self._least:
+            below = (1.0 + rose / (self._least - rose)) * value
+        else:
+            below = np.where(self._living, -np.inf, 0.0)
+        stays = 2.0 * rounding / self._least * float(-value.min())
+        return _narrowed(lower, upper, below, above, change, stays)
 
 
-def _narrowed(lower: Floats, upper: Floats, least: Floats, most: Floats) -> float:
-    """Narrow the bounds so far in place; returns how far the new ones are apart."""
-    np.maximum(lower, least, out=lower)
-    np.minimum(upper, most, out=upper)
-    return float((most - least).max())
+def _narrowed(lower: Floats, upper: Floats, below: Floats, above: Floats, change: Floats, stays: float) -> Narrowing:
+    """Narrow the bounds so far in place."""
+    np.maximum(lower, below, out=lower)
+    np.minimum(upper, above, out=upper)
+    left, gap = float((above - below).max()), float((upper - lower).max())
+    return Narrowing(float(change.min()), float(change.max()), left, gap, stays)

@@ -88,6 +88,8 @@ def scores_of(mdp: TabularMDP, value: ArrayLike) -> Floats:
     known = np.asarray(value, dtype=np.float64)
     got = f"of shape {known.shape}"
     require(known.shape == (mdp.num_states,), "value", f"of shape ({mdp.num_states},)", got, "Give one per state.")
+    unknown = np.flatnonzero(~np.isfinite(known))
+    require(len(unknown) == 0, "value", "finite", [float(v) for v in known[unknown[:1]]], "Solve the MDP for one.")
     scores: Floats = mdp.entry_rewards + mdp.discount * sign * known[mdp.next_states]
     return scores
 
@@ -120,6 +122,7 @@ def kernel_iterates(mdp: TabularMDP, policy: ArrayLike, uncertainty: Uncertainty
 
     They fall towards the robust value at least as fast as gamma^n (Theorem 3.5).
     """
+    require(num >= 0, "num", "at least 0", num, "It is how often the kernel is updated.")
     values = [policy_value(mdp, policy)]
     operator = operator_of(mdp, uncertainty, shares_of(mdp, policy))
     sign = 1.0 if mdp.sense == "maximise" else -1.0

@@ -63,7 +63,7 @@ def tilted_row(z, p, beta, u, q):  # type: ignore[no-untyped-def]
     It is 0 for the nominal row, infinite where only the lowest scores are left.
     """
     span = relative(z, u)
-    if beta <= 0.0 or span == 0.0:
+    if beta <= 0.0 or span <= _ROUNDING * abs(z[0]):  # alike, as far as one can tell
         nominal(z, p, q)
         return 0.0
     mass = mass_of_lowest(p, u)
