@@ -44,6 +44,15 @@ def coin(env: gym.Env, seed: int) -> Coin:
     return Coin(env, seed)
 
 
+def normalised(env: gym.Env, seed: int) -> Any:
+    """Learns behind a normaliser of its library's."""
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
+
+    options: Any = {"n_steps": 32, "batch_size": 32, "n_epochs": 1, "policy_kwargs": {"net_arch": [8]}}
+    return PPO("MlpPolicy", VecNormalize(DummyVecEnv([lambda: env])), seed=seed, device="cpu", **options)
+
+
 def raises(env: gym.Env, seed: int) -> Coin:
     if seed == 1:
         raise RuntimeError("this seed is unlucky")

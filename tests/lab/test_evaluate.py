@@ -9,6 +9,7 @@ import pytest
 
 from ewok import worlds
 from ewok.lab.evaluate import evaluate
+from tests.lab.mine import normalised
 
 WORLD = worlds.get("cartpole")
 GRIDS = {"gravity": [5.0, 9.8, 20.0], "noise": [0.0, 0.01]}
@@ -52,6 +53,24 @@ def test_an_agent_of_a_library_acts_without_exploring() -> None:
     assert one.of("gravity").returns.tolist() == other.of("gravity").returns.tolist()
     by_hand = evaluate(WORLD, {"gravity": [9.8]}, lambda o: agent.predict(o, deterministic=True)[0], episodes=5, seed=0)
     assert one.of("gravity").returns.tolist() == by_hand.of("gravity").returns.tolist()
+
+
+def test_an_agent_sees_what_its_normaliser_makes_of_the_world() -> None:
+    pytest.importorskip("stable_baselines3", reason="needs SB3: pip install 'ewok[sb3]'")
+    agent = normalised(WORLD.make(), 0)
+    statistics = agent.get_vec_normalize_env().obs_rms
+    statistics.mean[:], statistics.var[:] = [0.0, 0.0, 0.2, 0.0], 0.01
+
+    def by_hand(observations: Any) -> Any:
+        shown = np.clip((observations - statistics.mean) / np.sqrt(statistics.var + 1e-8), -10.0, 10.0)
+        return agent.predict(shown.astype(np.float32), deterministic=True)[0]
+
+    asked, expected, raw = (
+        evaluate(WORLD, {"gravity": [9.8, 20.0]}, policy, episodes=5, seed=0).of("gravity").returns.tolist()
+        for policy in (agent, by_hand, lambda seen: agent.predict(seen, deterministic=True)[0])
+    )
+    assert asked == expected != raw
+    assert statistics.mean.tolist() == [0.0, 0.0, 0.2, 0.0], "and learns nothing from being asked"
 
 
 def test_an_agent_that_remembers_begins_every_evaluation_anew() -> None:

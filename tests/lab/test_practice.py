@@ -13,18 +13,21 @@ pytest.importorskip("stable_baselines3", reason="needs the sb3 extra")
 from ewok.errors import ArgumentError
 from ewok.lab import practice
 from ewok.lab.saved import NOTICE
-from tests.lab.models import save_balancer, save_ppo
+from tests.lab.mine import normalised
+from tests.lab.models import CARTPOLE, save_balancer, save_ppo
 
 
 class Filmed:
     """Stands for the film: what it would have shown."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.pilots: list[Any] = []
         self.names: list[str] = []
         self.point: dict[str, float] = {}
         monkeypatch.setattr(practice, "film", self)
 
     def __call__(self, pilots: Any, world: Any, point: Any, path: Path, **options: Any) -> list[float]:
+        self.pilots = list(pilots)
         self.names, self.point = [pilot.model.name for pilot in pilots], dict(point)
         return [1.0] * len(pilots)
 
@@ -58,6 +61,16 @@ def test_of_a_study_one_agent_of_each_method_is_filmed(
     assert said[:2] == ["agents of seed 2", NOTICE]
     with pytest.raises(ArgumentError, match="the study's own, 'cartpole'"):
         practice.video([tmp_path], world="pendulum", out=tmp_path / "film.mp4")
+
+
+def test_agents_of_a_study_fly_behind_their_normalisers(
+    filmed: Filmed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = results(tmp_path / "runs", baseline=[0], ewok=[0])
+    normalised(CARTPOLE.make(), 0).get_vec_normalize_env().save(tmp_path / "runs" / "ewok-0" / "vecnormalize.pkl")
+    monkeypatch.setattr(practice, "read", lambda folder: made)
+    practice.video([tmp_path], out=tmp_path / "film.mp4")
+    assert [pilot.model.normaliser is None for pilot in filmed.pilots] == [True, False]
 
 
 def test_a_study_without_a_seed_in_common_is_refused(

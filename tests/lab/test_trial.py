@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from ewok import worlds
 from ewok.lab import trial as trial_module
 from ewok.lab.plan import plan
+from ewok.lab.store import Returns
 from ewok.lab.trial import commit, machine, now, run_trial, versions
 from tests.lab.test_launch import study_of
 
@@ -21,6 +23,20 @@ def test_the_same_meaning_gives_the_same_numbers_to_the_byte(tmp_path: Path) -> 
         run_trial(trial, tmp_path / name, lambda *told: None)
     for file in ("returns.csv.gz", "diagnostics.csv.gz", "model.zip"):
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
+
+
+def test_a_model_and_its_normaliser_can_be_taken_up_again(tmp_path: Path) -> None:
+    pytest.importorskip("stable_baselines3", reason="needs SB3: pip install 'ewok[sb3]'")
+    from ewok.lab.pilot import Pilot
+    from ewok.lab.saved import load
+
+    trial = plan(study_of("normalised", num_steps=64))[-1]
+    run_trial(trial, tmp_path, lambda *told: None)
+    pilot = Pilot(load(tmp_path / "model.zip", vecnormalize=tmp_path / "vecnormalize.pkl"), worlds.get("cartpole"))
+    evaluation = trial.meaning["evaluation"]
+    points = [{"gravity": value} for value in evaluation["grids"]["gravity"]]
+    flown = pilot.run(points, evaluation["episodes"], seed=evaluation["seed"])
+    assert Returns.read(tmp_path / "returns.csv.gz").of("gravity").returns.tolist() == flown.returns.tolist()
 
 
 def test_it_says_what_it_is_at(tmp_path: Path) -> None:

@@ -20,7 +20,8 @@ class Deterministic:
 
     Args:
         agent: with `predict(observations, state, episode_start, deterministic)` as Stable-Baselines3's have
-            it; or any function from observations to actions.
+            it; or any function from observations to actions. One that learnt behind a `VecNormalize` sees what
+            that makes of the observations.
 
     Attributes:
         remembers: whether the next action depends on earlier observations, row by row.
@@ -28,6 +29,7 @@ class Deterministic:
 
     def __init__(self, agent: Any) -> None:
         self._agent = agent
+        self._normaliser = normaliser_of(agent)
         self._state: Any = None
         self._is_first = True
         self.remembers = hasattr(agent, "_last_lstm_states")
@@ -39,12 +41,19 @@ class Deterministic:
     def __call__(self, observations: Any) -> Any:
         if not hasattr(self._agent, "predict"):
             return self._agent(observations)
+        if self._normaliser is not None:
+            observations = self._normaliser.normalize_obs(observations)
         if not self.remembers:
             return self._agent.predict(observations, deterministic=True)[0]
         starts = np.full(len(observations), self._is_first)
         actions, self._state = self._agent.predict(observations, self._state, starts, deterministic=True)
         self._is_first = False
         return actions
+
+
+def normaliser_of(agent: Any) -> Any:
+    """The `VecNormalize` that an agent of Stable-Baselines3's kind learns behind; None where there is none."""
+    return agent.get_vec_normalize_env() if hasattr(agent, "get_vec_normalize_env") else None
 
 
 def evaluate(

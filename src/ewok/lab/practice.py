@@ -117,8 +117,14 @@ def _of_study(folder: Path, world: str | None, say: Say) -> tuple[str, list[Save
         )
     say(f"agents of seed {shared[0]}")
     say(NOTICE)
-    models = [load(by_seed[shared[0]].path / "model.zip") for by_seed in trials.values()]
+    models = [_of_trial(by_seed[shared[0]].path) for by_seed in trials.values()]
     return own, [replace(model, name=name) for name, model in zip(trials, models, strict=True)]
+
+
+def _of_trial(folder: Path) -> SavedModel:
+    """A finished trial's model, behind the normaliser it learnt behind, if there was one."""
+    normaliser = folder / "vecnormalize.pkl"
+    return load(folder / "model.zip", vecnormalize=normaliser if normaliser.is_file() else None)
 
 
 def _loaded(sources: Sequence[Source], say: Say) -> list[SavedModel]:

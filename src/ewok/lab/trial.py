@@ -15,7 +15,7 @@ from typing import Any
 from ewok import errors, worlds
 from ewok.agents.recipes import agent_class
 from ewok.lab.columns import write_columns
-from ewok.lab.evaluate import evaluate
+from ewok.lab.evaluate import evaluate, normaliser_of
 from ewok.lab.folder import as_json
 from ewok.lab.plan import Trial
 from ewok.lab.training import prepare
@@ -50,6 +50,9 @@ def run_trial(trial: Trial, place: Path, tell: Tell) -> None:
         write_columns(place / "diagnostics.csv.gz", diagnostics)
     if hasattr(agent, "save"):
         agent.save(place / "model.zip")
+    normaliser = normaliser_of(agent)
+    if normaliser is not None:
+        normaliser.save(place / "vecnormalize.pkl")
     seconds = {
         "train": trained - ready,
         "evaluate": evaluated - trained,
