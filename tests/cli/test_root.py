@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import errno
+import os
 import re
 import shlex
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -14,6 +17,7 @@ from typer.testing import CliRunner
 
 from ewok.cli import app, root
 from ewok.errors import ArgumentError, EwokWarning, MissingExtraError
+from tests.lab.finished import write_study
 
 COMMANDS = typer.main.get_command(app).commands  # type: ignore[attr-defined]
 SCREEN = 40
@@ -121,7 +125,7 @@ def test_warnings_are_a_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_missing_package_comes_with_the_line_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "ewok.tabular.table", None)  # as if it were not to be found
+    monkeypatch.setitem(sys.modules, "ewok.tabular.table", None)  # as if it were not to be found
     with pytest.raises(ModuleNotFoundError):
         root.load("ewok.tabular.table", extra="tabular")  # ours: a mistake that must show
     with pytest.raises(MissingExtraError, match=r"pip install 'ewok\[ray\]'"):
@@ -131,5 +135,27 @@ def test_a_missing_package_comes_with_the_line_that_installs_it(monkeypatch: pyt
 def test_modules_in_the_folder_where_one_stands_are_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "my_cart_world.py").write_text("from ewok.worlds.cartpole import world\n")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    monkeypatch.setattr("sys.path", [*sys.path])
     assert "pole_mass" in run("worlds", "my_cart_world:world")[1]
+
+
+def test_a_report_runs_nothing_of_the_folder_where_one_stands(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("matplotlib", reason="needs the lab: pip install 'ewok[lab]'")
+    monkeypatch.chdir(write_study(tmp_path / "stranger", seeds=1, parameters=["gravity"]))
+    for name in ("defusedxml", "uharfbuzz", "unicodedata2"):  # what drawing looks for, and does without
+        Path(f"{name}.py").write_text(f"open('ran-{name}', 'w')")
+    program = "from ewok.cli import app; app(['report', '.'])"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    ended = subprocess.run([sys.executable, "-P", "-c", program], capture_output=True, text=True, env=environment)
+    assert list(Path().glob("ran-*")) == [], ended.stderr
+    assert ended.returncode == 0, ended.stderr
+
+
+@pytest.mark.parametrize("words", ["status .", "report .", "doctor --no-render", "worlds", "worlds cartpole"])
+def test_only_what_may_name_a_module_of_yours_looks_there(
+    words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    run(*words.split())
+    assert str(tmp_path) not in sys.path

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from ewok.cli.root import app, load
+from ewok.cli.root import app, find_own_modules, load
 
 Model = Annotated[Path, typer.Argument(help="Saved by SB3, sb3-contrib or SBX.", metavar="MODEL.zip")]
 World = Annotated[str, typer.Option(help="One of `ewok worlds`, or module:object.")]
@@ -40,6 +40,7 @@ def stress(
     Example: ewok stress model.zip --world cartpole --compare other.zip
     """
     lab = load("ewok.lab.practice", extra="lab,sb3")
+    find_own_modules()
     models = [(model, algo, vecnormalize)]
     models += [] if compare is None else [(compare, compare_algo, compare_vecnormalize)]
     plan = lab.Plan(
@@ -74,6 +75,7 @@ def video(
     Example: ewok video plain.zip ewok.zip --world cartpole --at pole_length=1
     """
     lab = load("ewok.lab.practice", extra="lab,sb3")
+    find_own_modules()
     options = {"world": world, "at": at or (), "algos": algo or (), "vecnormalize": vecnormalize or ()}
     came = lab.video(models, **options, out=out, seed=seed, height=height, num_steps=steps, say=_progress)
     typer.echo("\n".join([*came, f"film: {out}"]))

@@ -75,6 +75,16 @@ def load(module: str, extra: str) -> Any:
         raise MissingExtraError(f"{package} is not installed. Install it: pip install 'ewok[{extra}]'") from error
 
 
+def find_own_modules() -> None:
+    """Look for a `module:object` where one stands too: that is where a module of yours most likely is.
+
+    Only for commands that are given one, or a study or a model that may name one. Libraries try to import packages that
+    may not be there: a command that only reads would run a file of such a name that lies in a stranger's folder.
+    """
+    if os.getcwd() not in sys.path:
+        sys.path.append(os.getcwd())
+
+
 def _text(error: Exception, debug: bool) -> str:
     if debug:
         return "".join(traceback.format_exception(error)).rstrip()
@@ -108,5 +118,3 @@ def _root(
 
     Example: ewok stress model.zip --world cartpole
     """
-    if os.getcwd() not in sys.path:
-        sys.path.append(os.getcwd())  # where a module of yours most likely is

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ewok.cli.root import FAILED, STOPPED, app, load
+from ewok.cli.root import FAILED, STOPPED, app, find_own_modules, load
 
 
 @app.command()
@@ -26,6 +26,7 @@ def run(
     Example: ewok run studies/demo.toml --set agent.num_steps=20000
     """
     reading, launch = load("ewok.lab.reading", extra="lab"), load("ewok.lab.launch", extra="lab")
+    find_own_modules()
     read, text = reading.read_file(study, changes or (), seeds)
     folder = Path("runs") / read.name if out is None else out
     if dry_run:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ewok.cli.root import app, load
+from ewok.cli.root import app, find_own_modules, load
 
 
 @app.command()
@@ -27,5 +27,7 @@ def solve(
     Example: ewok solve mdp.csv --set kl --radius 0.1 --gamma 0.95
     """
     table = load("ewok.tabular.table", extra="tabular")
+    if ":" in kind:
+        find_own_modules()
     options = {"kind": kind, "radius": radius, "costs": costs, "per_state": per_state}
     typer.echo(table.solve_file(path, gamma=gamma, tolerance=tolerance, num_threads=threads, out=out, **options))

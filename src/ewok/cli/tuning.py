@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ewok.cli.root import FAILED, STOPPED, app, load
+from ewok.cli.root import FAILED, STOPPED, app, find_own_modules, load
 
 
 @app.command()
@@ -33,6 +33,7 @@ def tune(
     Example: ewok tune studies/demo.toml --score both --candidates 10
     """
     reading, lab = load("ewok.lab.reading", extra="lab"), load("ewok.lab.tune", extra="lab")
+    find_own_modules()
     read, _ = reading.read_file(study, changes or ())
     search = lab.Search(
         method=method,

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ewok.cli.root import app, load
+from ewok.cli.root import app, find_own_modules, load
 
 
 @app.command()
@@ -18,4 +18,6 @@ def worlds(
     Example: ewok worlds cartpole
     """
     listing = load("ewok.worlds.listing", extra="lab")
+    if name is not None and ":" in name:
+        find_own_modules()
     typer.echo(listing.all_worlds() if name is None else listing.one_world(name))
