@@ -105,4 +105,12 @@ def shaken(env: gym.Env, world: Any, generator: np.random.Generator, std: float 
     return ewok.StateNoise(env, std=float(generator.uniform(0.0, std)), indices=[2])
 
 
+def stacked(env: gym.Env, world: Any, generator: np.random.Generator) -> gym.Env:
+    return gym.wrappers.FrameStackObservation(env, 2)
+
+
+def rescaled(env: gym.Env, world: Any, generator: np.random.Generator) -> gym.Env:
+    return gym.wrappers.RescaleAction(env, np.float32(-0.5), np.float32(0.5))
+
+
 world = get("cartpole")

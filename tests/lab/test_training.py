@@ -57,6 +57,18 @@ def test_a_function_that_returns_no_environment_is_told() -> None:
 
 
 @pytest.mark.parametrize(
+    ("world", "kind", "space"), [("cartpole", "stacked", "observation"), ("pendulum", "rescaled", "action")]
+)
+def test_a_function_that_changes_what_agents_see_or_do_is_told_before_training(
+    world: str, kind: str, space: str
+) -> None:
+    """The evaluation is in the world as it is: the agent would not fit, or fit and be another's."""
+    told = {**meaning({"kind": f"tests.lab.mine:{kind}"}), "world": world}
+    with pytest.raises(ArgumentError, match=rf"keeps the world's {space} space.*{kind}.*belongs to the world"):
+        training_world(told)
+
+
+@pytest.mark.parametrize(
     "agent", [{"agent": "tests.lab.mine:coin", "num_steps": 30}, {"recipe": "ppo", "num_steps": 32}]
 )
 def test_the_agent_is_bound_to_its_worst_kernel(agent: dict[str, Any]) -> None:

@@ -36,8 +36,16 @@ def training_world(meaning: Plain) -> gym.Env[Any, Any]:
     if kind == "randomized":
         return DomainRandomization(env, world, method["parameters"], method["distribution"])
     generator = np.random.default_rng([_OWN_STREAM, meaning["seed"]])
+    before = {"observation": env.observation_space, "action": env.action_space}
     made = agent_class(kind)(env, world, generator, **method["options"])
     require(isinstance(made, gym.Env), "kind", f"a function that returns an environment, as {kind}", made, "Return it.")
+    after = {"observation": made.observation_space, "action": made.action_space}
+    for name, space in before.items():  # agents are evaluated in the world as it is
+        if after[name] != space:
+            told = f"keeps the world's {name} space, {space}, but {kind} makes it {after[name]}"
+            raise ArgumentError(
+                f"`kind` must be a function that {' '.join(told.split())}. What scales or stacks belongs to the world."
+            )
     return made  # type: ignore[no-any-return]
 
 
