@@ -127,3 +127,23 @@ def test_an_id_cannot_lead_out_of_the_folder(tmp_path: Path, name) -> None:
     (folder / "study.json").write_text(json.dumps(study))
     with pytest.raises(StoreError, match="whose id is none"):
         read(folder)
+
+
+@pytest.mark.parametrize("name", ["x/../../../escaped", "/etc", "a\n", "", ".."])
+@pytest.mark.parametrize(
+    "put",
+    [
+        lambda told, name: told.update(name=name),
+        lambda told, name: told["study"].update(name=name),
+        lambda told, name: told["methods"].append(name),
+        lambda told, name: told["study"].update(sweeps={"s": {"base": name, "kappa": [1.0]}}),
+        lambda told, name: told["study"].update(sweeps={"s": {"base": "ewok", name: [1.0]}}),
+    ],
+)
+def test_no_name_that_files_have_can_lead_out_of_the_folder(tmp_path: Path, put, name: str) -> None:
+    folder = made_study(tmp_path, ("ewok",), 1)
+    study = json.loads((folder / "study.json").read_text())
+    put(study, name)
+    (folder / "study.json").write_text(json.dumps(study))
+    with pytest.raises(StoreError, match=r"must name .* by letters"):
+        read(folder)

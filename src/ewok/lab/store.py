@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, final
@@ -24,6 +24,7 @@ from ewok.lab.columns import Columns, StoreError, read_columns, write_columns
 
 Plain = Mapping[str, Any]  # what JSON can say
 
+_NAME = r"\w[\w.-]*"  # what may be part of a file's name: it leads nowhere else
 _RETURNS = ("parameter", "value", "episode", "return", "length", "diverged")
 
 
@@ -210,12 +211,26 @@ def read_study(folder: Path) -> Plain:
             "holds it, or run a study: ewok run STUDY.toml --out DIR."
         )
     study = _json(folder / "study.json", ("name", "study", "world", "methods", "trials"))
+    for what, name in _names(study):
+        if not isinstance(name, str) or not re.fullmatch(_NAME, name):
+            raise StoreError(f"{folder / 'study.json'} must name {what} by letters, digits, '.', '_', '-': {name!r}.")
     for trial in study["trials"]:
-        if not re.fullmatch(r"\w[\w.-]*", str(trial.get("id") or "")):  # it names files, and must not lead elsewhere
+        if not re.fullmatch(_NAME, str(trial.get("id") or "")):
             raise StoreError(f"{folder / 'study.json'} has a trial whose id is none: {trial.get('id')!r}.")
         if trial.get("method") not in study["methods"] or not isinstance(trial.get("seed"), int):
             raise StoreError(f"{folder / 'study.json'} has a trial without method or seed: {trial['id']}.")
     return study
+
+
+def _names(study: Plain) -> Iterator[tuple[str, Any]]:
+    """What files of a report are named after, in a `study.json` that anybody may have written."""
+    yield "the study", study["name"]
+    yield from (("each method", name) for name in study["methods"])
+    told = study["study"]
+    if "name" in told:
+        yield "the study", told["name"]
+    for name, sweep in (told.get("sweeps") or {}).items():
+        yield from (("each sweep, its base and its setting", part) for part in (name, sweep["base"], *sweep))
 
 
 def read_trial(folder: Path, name: str) -> Finished:
