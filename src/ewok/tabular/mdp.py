@@ -209,13 +209,15 @@ class TabularMDP:
         s, a, n = (column[some][order] for column in entries[:3])
         p, r = entries.probabilities[some][order], entries.rewards[some][order]
         starts = np.flatnonzero((np.diff(s, prepend=-1) != 0) | (np.diff(a, prepend=-1) != 0))
+        ends = np.append(starts, len(s))
+        paid = r[starts]  # where it is the same whatever the next state, once is enough
         begin = entries.initial if initial is None else np.asarray(initial, dtype=np.float64)
         return cls(
             state_ptr=np.concatenate([[0], np.cumsum(np.bincount(s[starts], minlength=entries.num_states))]),
-            row_ptr=np.append(starts, len(s)),
+            row_ptr=ends,
             next_states=n.astype(np.uint32),
             probabilities=p,
-            rewards=r,
+            rewards=paid if np.array_equal(np.repeat(paid, np.diff(ends)), r) else r,
             discount=float(discount),
             initial=np.full(entries.num_states, 1.0 / entries.num_states) if begin is None else begin,
             actions=a[starts],
