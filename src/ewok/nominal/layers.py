@@ -63,7 +63,8 @@ _REFUSED: dict[str, str] = {
 }
 
 # SB3's `make_vec_env` puts it beneath whatever it wraps, where watching it would cost most users most of a step.
-_LOOKS_ON = ("stable_baselines3.common.monitor:Monitor",)
+# RL Zoo puts a time limit of its own in the place of Gymnasium's; it says otherwise only why an episode was cut.
+_LOOKS_ON = ("stable_baselines3.common.monitor:Monitor", "rl_zoo3.gym_patches:PatchedTimeLimit")
 
 
 @final
