@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ewok.lab.columns import StoreError
-from ewok.lab.folder import LockedError, held, is_disk_full
+from ewok.lab.folder import LockedError, held, is_disk_full, locked
 from ewok.lab.store import Failed, read
 from tests.lab.made import made_study, study_json, trial_id, write_trial
 
@@ -66,7 +66,7 @@ def test_the_lock_can_be_taken_again_after_an_error(tmp_path: Path) -> None:
 
 def test_an_orderly_end_leaves_nothing_half_written(tmp_path: Path) -> None:
     with pytest.raises(KeyboardInterrupt), held(tmp_path) as folder:
-        (folder.workplace("a") / "returns.csv.gz").touch()
+        (folder.workplace(trial_id("ewok", 0)) / "returns.csv.gz").touch()
         raise KeyboardInterrupt
     assert list((tmp_path / "partial").iterdir()) == []
 
@@ -141,3 +141,31 @@ def test_a_place_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
             pass
     with pytest.raises(StoreError, match="cannot be: "), held("/proc/nothing"):
         pass
+
+
+@pytest.mark.parametrize("theirs", ["partial/thesis/chapter.txt", "lock", "trials/notes.txt"])
+def test_somebodys_own_folder_is_not_taken(tmp_path: Path, theirs: str) -> None:
+    (tmp_path / theirs).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / theirs).write_text("years of work")
+    before = sorted(tmp_path.rglob("*"))
+    for take in (held, locked):
+        with pytest.raises(StoreError, match=r"`out` must be a new or empty folder, .* --out DIR"), take(tmp_path):
+            pass
+    assert sorted(tmp_path.rglob("*")) == before
+    assert (tmp_path / theirs).read_text() == "years of work"
+
+
+def test_of_what_is_being_written_only_what_we_wrote_is_removed(tmp_path: Path) -> None:
+    folder = made_study(tmp_path)
+    for name in ("thesis", "draft.2024", "ewok-s000-00000000.7", "study.json.7"):
+        (folder / "partial" / name).mkdir()
+    with held(folder) as open_folder:
+        assert open_folder.leftovers == ("ewok-s000-00000000.7", "study.json.7")
+    assert {path.name for path in (folder / "partial").iterdir()} == {"thesis", "draft.2024"}
+
+
+def test_a_folder_is_known_by_its_study_without_a_lock_too(tmp_path: Path) -> None:
+    (made_study(tmp_path) / "lock").unlink()
+    (tmp_path / "notes.txt").touch()
+    with held(tmp_path) as folder:
+        assert folder.has(trial_id("ewok", 0))

@@ -6,6 +6,7 @@ import errno
 import fcntl
 import json
 import os
+import re
 import shutil
 import socket
 from collections.abc import Iterator
@@ -17,6 +18,10 @@ from ewok.lab.columns import StoreError
 from ewok.lab.store import Failed
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
+_HELD = re.compile(r"(process \d+ on .*)?")  # what a lock says
+_MARKS = ("study.json", "tune.db")
+# What `Folder` writes aside: trials, and files that are put in their place when they are whole.
+_ASIDE = re.compile(r"(\w[\w.-]*-s\d{3,}-[0-9a-f]{8}(\.json)?|study\.(json|toml))\.\d+")
 _NEEDED = ("trial.json", "returns.csv.gz", "training.csv.gz")
 
 
@@ -100,10 +105,12 @@ def held(path: Path | str) -> Iterator[Folder]:
 def locked(path: Path) -> Iterator[None]:
     """The folder, made if need be, is this process's alone until the end of the block.
 
+    One that has files, but none that tells it for a study's or a search's, is somebody's own: nothing is touched.
     The lock goes with the process, however it ends: there is none to remove by hand.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)
+        _require_ours(path)
         file = (path / "lock").open("a+")
     except (FileExistsError, NotADirectoryError) as error:
         raise StoreError(f"`out` must be a folder, but {str(path)!r} is a file, or lies in one.") from error
@@ -121,6 +128,22 @@ def locked(path: Path) -> Iterator[None]:
 def as_json(told: Any) -> str:
     """As the files of a folder have it."""
     return json.dumps(told, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _require_ours(path: Path) -> None:
+    others = sorted(one.name for one in path.iterdir() if not one.name.startswith("."))
+    if others and not any((path / mark).exists() for mark in _MARKS) and not _is_lock(path / "lock"):
+        raise StoreError(
+            f"`out` must be a new or empty folder, or one that `ewok run` or `ewok tune` wrote to, but {str(path)!r} "
+            f"holds {others[0]!r}{' and more' * (len(others) > 1)}. Give another: --out DIR."
+        )
+
+
+def _is_lock(path: Path) -> bool:
+    try:
+        return _HELD.fullmatch(path.read_text(encoding="utf-8")) is not None
+    except (OSError, UnicodeDecodeError):
+        return False
 
 
 def _lock(file: IO[str], path: Path) -> None:
@@ -141,7 +164,7 @@ def _lock(file: IO[str], path: Path) -> None:
 
 def _without_leftovers(path: Path) -> tuple[str, ...]:
     """Remove what commands that were killed left half-written. Whoever holds the lock knows it for that."""
-    found = sorted((path / "partial").glob("*"))
+    found = sorted(one for one in (path / "partial").glob("*") if _ASIDE.fullmatch(one.name))
     for leftover in found:
         if leftover.is_dir() and not leftover.is_symlink():
             shutil.rmtree(leftover, ignore_errors=True)
