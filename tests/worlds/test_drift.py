@@ -144,3 +144,25 @@ def test_it_is_saved_and_stands_under_a_worst_kernel() -> None:
 def test_bad_input_is_named(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(ArgumentError, match=said):
         drift(**arguments)
+
+
+def test_stacked_drifts_each_move_their_own() -> None:
+    env: Any = Drift(drift("cyclic", "mass", period=20), PENDULUM, "gravity", "up", period=20)
+    for seed in (0, None):  # the second episode begins where drifting left the first
+        _, info = env.reset(seed=seed)
+        assert info["world"] == {"gravity": 10.0, "mass": pytest.approx(1.0)}
+        for _ in range(30):
+            *_, info = env.step(np.zeros(1, dtype=np.float32))
+            assert info["world"] == {"gravity": env.unwrapped.g, "mass": env.unwrapped.m}
+        assert env.unwrapped.g == 20.0
+
+
+def test_a_drift_beneath_domain_randomisation_and_one_above_it() -> None:
+    between = ewok.DomainRandomization(drift("up", "mass", period=10), PENDULUM, "length")
+    env: Any = Drift(between, PENDULUM, "gravity", "down", period=10)
+    _, start = env.reset(seed=0)
+    for _ in range(12):
+        *_, info = env.step(np.zeros(1, dtype=np.float32))
+    assert (env.unwrapped.m, env.unwrapped.g) == (4.0, 2.0)
+    assert env.unwrapped.l == start["world"]["length"]
+    assert info["world"] == {"mass": 4.0, "gravity": 2.0}

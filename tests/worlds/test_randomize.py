@@ -117,3 +117,36 @@ def test_mujoco_worlds_are_randomised_too() -> None:
 def test_bad_input_is_named(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(ArgumentError, match=said):
         randomized(**arguments)
+
+
+def test_stacked_randomisations_each_move_their_own() -> None:
+    inner = ewok.DomainRandomization(CARTPOLE.make(cart_mass=3.0), CARTPOLE, "gravity")
+    env: Any = ewok.DomainRandomization(inner, CARTPOLE, "pole_length", "log-uniform")
+    for seed in range(5):
+        _, info = env.reset(seed=seed)
+        env.step(0)
+        simulator = env.unwrapped
+        assert info["world"] == {"gravity": simulator.gravity, "pole_length": simulator.length}
+        assert (simulator.masscart, simulator.polemass_length) == (3.0, 0.1 * simulator.length)
+
+
+def test_of_two_that_move_the_same_parameter_info_says_where_it_is() -> None:
+    env: Any = ewok.DomainRandomization(randomized("gravity"), CARTPOLE, "gravity")
+    for seed in range(5):
+        assert env.reset(seed=seed)[1]["world"] == {"gravity": env.unwrapped.gravity}
+
+
+def test_what_a_world_did_not_make_stays_as_it_is() -> None:
+    cart = ewok.StateNoise(gym.make("CartPole-v1", sutton_barto_reward=True), std=0.05, indices=[0])
+    cart.unwrapped.force_mag, cart.unwrapped.length = 20.0, 0.7  # type: ignore[attr-defined]
+    for parameters in ("gravity", "observation_noise"):
+        env: Any = ewok.DomainRandomization(cart, CARTPOLE, parameters)
+        env.reset(seed=0)
+        assert (cart.std, env.unwrapped.length, env.unwrapped.force_mag) == (0.05, 0.7, 20.0)
+    pytest.importorskip("dm_control")
+    walker: Any = ewok.DomainRandomization(
+        gym.make("ewok/walker-walk-v0", thigh_length=0.4), "walker-walk", "torso_length"
+    )
+    _, info = walker.reset(seed=0)
+    assert walker.unwrapped.named_values["thigh_length"] == 0.4
+    assert walker.unwrapped.named_values["torso_length"] == info["world"]["torso_length"]

@@ -167,3 +167,56 @@ def test_parameters_can_be_asked_for_later_and_families_make_worlds_by_name() ->
         assert world.families()["swings"] == "swings of all kinds"
     finally:
         del world._FAMILIES["swings"], world._MADE["swings/high"]
+
+
+def test_an_environment_that_a_world_did_not_make_is_where_it_is_read_to_be() -> None:
+    swing = ewok.worlds.get("pendulum")
+    bare = ewok.ActionNoise(gym.make("Pendulum-v1", g=7.0), std=0.4)
+    assert swing.values_of(bare) == {**swing.nominal, "gravity": 7.0, "noise": 0.4}
+    prepared = swing.prepared(bare, ["mass"])
+    assert swing.values_of(prepared) == {**swing.nominal, "gravity": 7.0, "noise": 0.4}
+    assert gravity_of(prepared) == (7.0, 1.0)
+    bare = swing.make()
+    swing.move(bare, gravity=20.0)
+    assert swing.values_of(bare)["gravity"] == 20.0
+
+
+def ends() -> Iterator[Any]:
+    needed = {"mujoco": "mujoco", "shimmy": "dm_control"}
+    for name in ("cartpole", "acrobot", "mountain-car", "mountain-car-continuous", "pendulum", "hopper", "walker-walk"):
+        yield pytest.param(name, needed.get(ewok.worlds.get(name).package), id=name)
+
+
+@pytest.mark.parametrize(("name", "needed"), list(ends()))
+def test_what_was_moved_is_read_back(name: str, needed: str | None) -> None:
+    if needed is not None:
+        pytest.importorskip(needed)
+    shifting = ewok.worlds.get(name)
+    assert shifting.values_of(shifting.build()) == shifting.nominal
+    for end in ("low", "high"):
+        values = {parameter.name: getattr(parameter, end) for parameter in shifting.perturbations.values()}
+        env = shifting.build()
+        shifting.move(env, **values)
+        assert shifting.values_of(env) == pytest.approx(values, rel=1e-12)
+
+
+def test_after_a_restore_the_simulator_is_where_the_snapshot_was_at_once() -> None:
+    cart = ewok.worlds.get("cartpole")
+    env, other = cart.make(gravity=5.0), cart.make(gravity=20.0)
+    env.reset(seed=0)
+    other.reset(seed=1)
+    saved = ewok.snapshot(env)
+    ewok.restore(other, saved)
+    assert gravity(other) == cart.values_of(other)["gravity"] == 5.0
+    drawn, expected = (ewok.kernel_of(each).draw(1, 4) for each in (other, env))
+    np.testing.assert_array_equal(drawn.observations, expected.observations)
+    again = cart.make(gravity=20.0)
+    again.reset(seed=1)
+    ewok.restore(again, saved)
+    again.reset(seed=2)
+    assert gravity(again) == 5.0
+
+
+def gravity(env: Any) -> float:
+    found: float = env.unwrapped.gravity
+    return found

@@ -15,8 +15,9 @@ from ewok.lab.pilot import Pilot
 from ewok.nominal.batch import leaves, take
 from ewok.vector.batched import values_of_all
 from ewok.worlds.adversary import RADII, adversary
+from ewok.worlds.parts import innermost
 from ewok.worlds.vector import Episodes, Indices, LoopBatch, Outcome, WorldVector, is_divergence
-from ewok.worlds.world import World, innermost
+from ewok.worlds.world import World
 from ewok.worst.kernel import WorstKernel
 from ewok.worst.score import Critic
 

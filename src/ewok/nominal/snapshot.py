@@ -34,6 +34,13 @@ class SavesItself(Protocol):
     def restore(self, snapshot: Any) -> None: ...
 
 
+@runtime_checkable
+class ActsOnRestore(Protocol):
+    """A wrapper with something to do once everything is back, as to move the simulator to where it was."""
+
+    def restored(self) -> None: ...
+
+
 @final
 class OwnSaver:
     """Uses the simulator's own `snapshot` and `restore`."""
@@ -148,6 +155,9 @@ def restore(env: gym.Env[Any, Any], snapshot: Snapshot) -> None:
         rewind(layers.simulator.np_random, copy.deepcopy(snapshot.generator))
     for wrapper, (_, memory) in zip(layers.wrappers, snapshot.wrappers, strict=True):
         vars(wrapper).update(_copy_memory(wrapper, memory))
+    for wrapper in layers.wrappers:
+        if isinstance(wrapper, ActsOnRestore):
+            wrapper.restored()
 
 
 # Structure, not memory: these never move while an environment is used.

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ewok.errors import require
+from ewok.worlds.parts import innermost
 from ewok.worlds.perturbation import Perturbation
-from ewok.worlds.world import Environment, Values, World, get, innermost
+from ewok.worlds.world import Environment, Values, World, get
 from ewok.worst.bind import bind
 from ewok.worst.kernel import WorstKernel
 

@@ -6,25 +6,26 @@ Nominal values and ranges are those of the paper's table "Perturbation configura
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import gymnasium as gym
 
 from ewok.nominal.noise import StateNoise
 from ewok.worlds.dynamics_classic import CartPoleDynamics
+from ewok.worlds.parts import amount_of, innermost, simulator_of
 from ewok.worlds.perturbation import Perturbation
 from ewok.worlds.vector_classic import classic_batch
-from ewok.worlds.world import Environment, Values, World, innermost
+from ewok.worlds.world import Environment, Values, World
 
 POSITION = 0
 NOISE = 0.01  # standard deviation
 ID = "ewok/NoisyCartPole-v1"
+_ENTRY_POINT = "gymnasium.envs.classic_control.cartpole:CartPoleEnv"
 
 
 def register() -> None:
     gym.register(
         id=ID,
-        entry_point="gymnasium.envs.classic_control.cartpole:CartPoleEnv",
+        entry_point=_ENTRY_POINT,
         max_episode_steps=500,
         reward_threshold=475.0,
         additional_wrappers=(StateNoise.wrapper_spec(std=NOISE, indices=[POSITION]),),
@@ -37,7 +38,7 @@ def build() -> Environment:
 
 def settle(env: Environment, values: Values) -> None:
     """Set what the paper's table names, and what the simulator works out of it once, when it is made."""
-    cart: Any = env.unwrapped
+    cart = simulator_of(env, _ENTRY_POINT)
     cart.masspole, cart.masscart = values["pole_mass"], values["cart_mass"]
     cart.length, cart.gravity = values["pole_length"], values["gravity"]
     cart.total_mass = cart.masspole + cart.masscart
@@ -45,11 +46,23 @@ def settle(env: Environment, values: Values) -> None:
     innermost(env, StateNoise).std = values["noise"]
 
 
+def read(env: Environment) -> Values:
+    cart = simulator_of(env, _ENTRY_POINT)
+    return {
+        "noise": amount_of(innermost(env, StateNoise), "std"),
+        "pole_mass": cart.masspole,
+        "pole_length": cart.length,
+        "cart_mass": cart.masscart,
+        "gravity": cart.gravity,
+    }
+
+
 world = World(
     name="cartpole",
     summary="the paper's CartPole, noise on the cart's position",
     build=build,
     settle=settle,
+    read=read,
     batch=partial(classic_batch, build, CartPoleDynamics()),
     parameters=(
         Perturbation(name="noise", unit="m", nominal=NOISE, low=0.0, high=0.1, least=0.0),

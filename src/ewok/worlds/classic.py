@@ -14,15 +14,22 @@ import numpy as np
 
 from ewok.nominal.noise import ActionNoise, RandomAction
 from ewok.worlds import dynamics_classic as dynamics
+from ewok.worlds.parts import amount_of, innermost, simulator_of
 from ewok.worlds.perturbation import Perturbation
 from ewok.worlds.vector_classic import classic_batch
-from ewok.worlds.world import Environment, Values, World, innermost
+from ewok.worlds.world import Environment, Read, Settle, Values, World
 
 _NOISE = Perturbation(name="noise", unit="std of action", nominal=0.2, low=0.0, high=1.0, least=0.0)
 _NOISE_MEAN = Perturbation(name="noise_mean", unit="action", nominal=0.0, low=-0.5, high=0.5)
 _RANDOM_ACTION = Perturbation(
     name="random_action", unit="probability", nominal=0.1, low=0.0, high=0.5, least=0.0, most=1.0
 )
+
+_CLASSIC = "gymnasium.envs.classic_control"
+_ACROBOT = f"{_CLASSIC}.acrobot:AcrobotEnv"
+_MOUNTAIN_CAR = f"{_CLASSIC}.mountain_car:MountainCarEnv"
+_CONTINUOUS_MOUNTAIN_CAR = f"{_CLASSIC}.continuous_mountain_car:Continuous_MountainCarEnv"
+_PENDULUM = f"{_CLASSIC}.pendulum:PendulumEnv"
 
 
 def _with_random_action(env_id: str) -> Environment:
@@ -38,9 +45,18 @@ def _settle_noise(env: Environment, values: Values) -> None:
     noise.std, noise.mean = values["noise"], values["noise_mean"]
 
 
+def _noise_in(env: Environment) -> Values:
+    noise = innermost(env, ActionNoise)
+    return {"noise": amount_of(noise, "std"), "noise_mean": amount_of(noise, "mean")}
+
+
+def _random_action_in(env: Environment) -> Values:
+    return {"random_action": innermost(env, RandomAction).probability}
+
+
 def settle_acrobot(env: Environment, values: Values) -> None:
     """Both links alike, their centres half-way; their inertia, which Gymnasium fixes at 1 = m l^2, follows."""
-    swing: Any = env.unwrapped
+    swing = simulator_of(env, _ACROBOT)
     mass, length, torque = values["link_mass"], values["link_length"], values["torque"]
     swing.LINK_MASS_1 = swing.LINK_MASS_2 = mass
     swing.LINK_LENGTH_1 = swing.LINK_LENGTH_2 = length
@@ -54,6 +70,18 @@ def settle_acrobot(env: Environment, values: Values) -> None:
     innermost(env, RandomAction).probability = values["random_action"]
 
 
+def read_acrobot(env: Environment) -> Values:
+    swing = simulator_of(env, _ACROBOT)
+    equations = vars(swing).get("_dsdt")
+    return {
+        "link_mass": swing.LINK_MASS_1,
+        "link_length": swing.LINK_LENGTH_1,
+        "torque": swing.AVAIL_TORQUE[-1],
+        "gravity": 9.8 if equations is None else equations.args[-1],
+        **_random_action_in(env),
+    }
+
+
 def _falling(mass: float, length: float, gravity: float, augmented: Any) -> Any:
     """Acrobot's `_dsdt` under another gravity."""
     y, links = np.array(augmented)[:, np.newaxis], (np.array([mass]), np.array([length]), np.array([gravity]))
@@ -61,29 +89,46 @@ def _falling(mass: float, length: float, gravity: float, augmented: Any) -> Any:
 
 
 def settle_mountain_car(env: Environment, values: Values) -> None:
-    car: Any = env.unwrapped
+    car = simulator_of(env, _MOUNTAIN_CAR)
     car.force, car.gravity = values["force"], values["gravity"]
     innermost(env, RandomAction).probability = values["random_action"]
 
 
+def read_mountain_car(env: Environment) -> Values:
+    car = simulator_of(env, _MOUNTAIN_CAR)
+    return {"force": car.force, "gravity": car.gravity, **_random_action_in(env)}
+
+
 def settle_continuous_mountain_car(env: Environment, values: Values) -> None:
-    car: Any = env.unwrapped
+    car = simulator_of(env, _CONTINUOUS_MOUNTAIN_CAR)
     car.power = values["power"]
     _settle_noise(env, values)
 
 
+def read_continuous_mountain_car(env: Environment) -> Values:
+    return {"power": simulator_of(env, _CONTINUOUS_MOUNTAIN_CAR).power, **_noise_in(env)}
+
+
 def settle_pendulum(env: Environment, values: Values) -> None:
-    swing: Any = env.unwrapped
+    swing = simulator_of(env, _PENDULUM)
     swing.g, swing.m, swing.l, swing.dt = values["gravity"], values["mass"], values["length"], values["timestep"]
     _settle_noise(env, values)
 
 
-def _world(name: str, build: Any, settle: Any, step: dynamics.Dynamics, *parameters: Perturbation) -> World:
+def read_pendulum(env: Environment) -> Values:
+    swing = simulator_of(env, _PENDULUM)
+    return {"gravity": swing.g, "mass": swing.m, "length": swing.l, "timestep": swing.dt, **_noise_in(env)}
+
+
+def _world(
+    name: str, build: Any, settle: Settle, read: Read, step: dynamics.Dynamics, *parameters: Perturbation
+) -> World:
     return World(
         name=name,
         summary=f"Gymnasium's {name}, with noise on the action",
         build=build,
         settle=settle,
+        read=read,
         batch=partial(classic_batch, build, step),
         parameters=parameters,
     )
@@ -93,6 +138,7 @@ acrobot = _world(
     "acrobot",
     partial(_with_random_action, "Acrobot-v1"),
     settle_acrobot,
+    read_acrobot,
     dynamics.AcrobotDynamics(),
     _RANDOM_ACTION,
     Perturbation(name="link_mass", unit="kg", nominal=1.0, low=0.25, high=4.0, above=0.0),
@@ -105,6 +151,7 @@ mountain_car = _world(
     "mountain-car",
     partial(_with_random_action, "MountainCar-v0"),
     settle_mountain_car,
+    read_mountain_car,
     dynamics.MountainCarDynamics(),
     _RANDOM_ACTION,
     Perturbation(name="force", unit="per step^2", nominal=0.001, low=0.0005, high=0.002, above=0.0),
@@ -115,6 +162,7 @@ continuous_mountain_car = _world(
     "mountain-car-continuous",
     partial(_with_noise, "MountainCarContinuous-v0"),
     settle_continuous_mountain_car,
+    read_continuous_mountain_car,
     dynamics.ContinuousMountainCarDynamics(),
     _NOISE,
     _NOISE_MEAN,
@@ -125,6 +173,7 @@ pendulum = _world(
     "pendulum",
     partial(_with_noise, "Pendulum-v1"),
     settle_pendulum,
+    read_pendulum,
     dynamics.PendulumDynamics(),
     _NOISE,
     _NOISE_MEAN,

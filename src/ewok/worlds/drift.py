@@ -45,7 +45,7 @@ class Drift(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         9.8
     """
 
-    snapshot_names = ("generator", "_others", "_num_steps", "_fraction")
+    snapshot_names = ("generator", "_num_steps", "_fraction")
 
     def __init__(
         self,
@@ -67,7 +67,6 @@ class Drift(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         super().__init__(self.world.prepared(env, [parameter]))
         self.course = course
         self.generator = np.random.default_rng()
-        self._others: dict[str, float] = {}
         self._num_steps = 0
         self._fraction = 0.0
 
@@ -80,21 +79,21 @@ class Drift(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         if seed is not None:
             self.generator = seeded(seed, place_of(self.env))
         self._num_steps, self._fraction = 0, self._start()
-        self._move(self.world.values_of(self.env))
+        self._move()
         observation, info = super().reset(seed=seed, options=options)
-        self._others = self.world.values_of(self.env)
-        return observation, {**info, "world": {**info.get("world", {}), self._parameter.name: self.value}}
+        return observation, {**info, "world": {self._parameter.name: self.value, **info.get("world", {})}}
 
     def step(self, action: Any) -> Any:
         value = self.value
-        self._move(self._others)
+        self._move()
         *transition, info = super().step(action)
         self._num_steps += 1
         self._fraction = self._next()
-        return *transition, {**info, "world": {**info.get("world", {}), self._parameter.name: value}}
+        return *transition, {**info, "world": {self._parameter.name: value, **info.get("world", {})}}
 
-    def _move(self, others: dict[str, float]) -> None:
-        self.world.move(self.env, **{**others, self._parameter.name: self.value})
+    def _move(self) -> None:
+        """To where it is now; others stay where wrappers beneath have them, which may move them afterwards."""
+        self.world.move(self.env, **{**self.world.values_of(self.env), self._parameter.name: self.value})
 
     def _start(self) -> float:
         random = self.course in ("constant", "uniform")

@@ -17,12 +17,15 @@ import numpy as np
 from ewok.errors import require_known, require_package
 from ewok.nominal.noise import ActionNoise
 from ewok.worlds.mujoco_model import MovableModel, parameters_of, update
+from ewok.worlds.parts import amount_of, innermost, simulator_of
 from ewok.worlds.perturbation import Perturbation
 from ewok.worlds.pooled import PooledBatch, can_be_shared
 from ewok.worlds.vector import Batch
-from ewok.worlds.world import Environment, Values, World, innermost
+from ewok.worlds.world import Environment, Values, World
 
 _NOISE = 0.2  # of the half range of an action
+_MUJOCO = "gymnasium.envs.mujoco.mujoco_env:MujocoEnv"
+_SUITE = "shimmy.dm_control_compatibility:DmControlCompatibilityV0"
 _GYMNASIUM = {
     "hopper": "Hopper-v5",
     "half-cheetah": "HalfCheetah-v5",
@@ -60,6 +63,7 @@ def world_of(name: str, build: Callable[[], Environment], summary: str = "", pac
         build=physics.noisy,
         parameters=physics.parameters,
         settle=physics.settle,
+        read=physics.read,
         batch=physics.batch,
         package=package,
         extra="dmc",
@@ -102,12 +106,18 @@ class _Physics:
         nominal, noise = self._nominal, innermost(env, ActionNoise)
         noise.std, noise.mean = values["noise"], values["noise_mean"]
         simulator: Any = env.unwrapped
-        nominal.model.move(_model_of(simulator), values)
+        nominal.model.move(_model_of(env), values)
         if nominal.start is not None:
             lengths = nominal.model.lengths
             simulator.init_qpos[lengths] = nominal.start[lengths] * values.get("size_scale", 1.0)
         elif not simulator._env._reset_next_step:
             update(simulator._env.physics)
+
+    def read(self, env: Environment) -> Values:
+        noise, model = innermost(env, ActionNoise), _model_of(env)
+        found = self._nominal.model.read(model)
+        amounts = {"noise": amount_of(noise, "std"), "noise_mean": amount_of(noise, "mean")}
+        return {parameter.name: {**found, **amounts}[parameter.name] for parameter in self.parameters()}
 
     def batch(self, points: Sequence[Values], num_episodes: int) -> Batch | None:
         own = {parameter.name for parameter in self.parameters()}
@@ -119,7 +129,7 @@ class _Physics:
     def _nominal(self) -> _Nominal:
         env = self.noisy()
         simulator: Any = env.unwrapped
-        model, half = _model_of(simulator), _half_range(env)
+        model, half = _model_of(env), _half_range(env)
         noise = Perturbation(name="noise", unit="std of action", nominal=_NOISE * half, low=0.0, high=half, least=0.0)
         mean = Perturbation(name="noise_mean", unit="action", nominal=0.0, low=-0.5 * half, high=0.5 * half)
         parameters = (noise, mean, *parameters_of(model))
@@ -135,9 +145,10 @@ def _half_range(env: Environment) -> float:
     return float(f"{half:.6g}") if half < 1e6 else 1.0  # some actions have no bounds
 
 
-def _model_of(simulator: Any) -> Any:
-    is_gymnasium = isinstance(vars(simulator).get("frame_skip"), int)
-    return simulator.model if is_gymnasium else simulator._env.physics.model.ptr
+def _model_of(env: Environment) -> Any:
+    if isinstance(vars(env.unwrapped).get("frame_skip"), int):
+        return simulator_of(env, _MUJOCO).model
+    return simulator_of(env, _SUITE)._env.physics.model.ptr
 
 
 def _gymnasium(name: str) -> World:

@@ -171,6 +171,26 @@ class MovableModel:
             if name in values:
                 setattr(model.opt, option, values[name])
 
+    def read(self, model: Any) -> dict[str, float]:
+        """Where `model` is: what `move` would have to be given, of any of the parameters."""
+        require(_sizes_of(model) == self._sizes, "env", "of this world", model, "Make it by `world.make()`.")
+        size = self._factor(model, "geom_size", self._places["geom_size"])
+        return {
+            "mass_scale": self._factor(model, "body_mass", self._bodies) / size**3,
+            "size_scale": size,
+            "friction_scale": self._factor(model, "geom_friction", (slice(None), 0)),
+            "damping_scale": self._factor(model, "dof_damping"),
+            "strength_scale": self._factor(model, "actuator_gainprm"),
+            "gravity": math.hypot(*model.opt.gravity),
+            **{name: float(getattr(model.opt, option)) for name, option in _OPTIONS.items()},
+        }
+
+    def _factor(self, model: Any, name: str, place: Any = slice(None)) -> float:
+        """By how much numbers of the model were multiplied; by the median, where some moved for other reasons."""
+        nominal = self._nominal[name][place]
+        factors = getattr(model, name)[place][nominal != 0.0] / nominal[nominal != 0.0]
+        return float(np.median(factors)) if factors.size else 1.0
+
     def _move_bodies(self, model: Any, mass: float, size: float) -> None:
         """Lengths by `size`, masses by its cube, inertias by its fifth power; both of the latter by `mass`."""
         self._scale(model, "body_mass", mass * size**3, self._bodies)

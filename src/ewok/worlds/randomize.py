@@ -23,7 +23,8 @@ _DISTRIBUTIONS = ("uniform", "log-uniform", "grid")
 class DomainRandomization(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Moves parameters of a world at every reset, each to a value drawn anew from its tested range.
 
-    `info["world"]` of every reset says where they are.
+    `info["world"]` of every reset says where they are, and where others are that a wrapper beneath moves: each has
+    its own parameters, and where two move the same one it is the one beneath that moves it last.
 
     Args:
         env: an environment of the world; what is not named stays as it is there.
@@ -64,15 +65,14 @@ class DomainRandomization(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs
         super().__init__(self.world.prepared(env, names))
         self.distribution = distribution
         self.generator = np.random.default_rng()
-        self._others = {n: v for n, v in self.world.values_of(env).items() if n not in self._drawn_over}
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         if seed is not None:
             self.generator = seeded(seed, place_of(self.env))
         drawn = {name: self._draw(parameter) for name, parameter in self._drawn_over.items()}
-        self.world.move(self.env, **{**self._others, **drawn})
+        self.world.move(self.env, **{**self.world.values_of(self.env), **drawn})
         observation, info = super().reset(seed=seed, options=options)
-        return observation, {**info, "world": drawn}
+        return observation, {**info, "world": {**drawn, **info.get("world", {})}}
 
     def _draw(self, parameter: Perturbation) -> float:
         if self.distribution == "grid":

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from ewok.nominal.generators import generator_of
 from ewok.nominal.noise import ActionNoise
-from ewok.worlds.world import Environment, Settle, Values, innermost
+from ewok.worlds.parts import innermost
+from ewok.worlds.world import Environment, Settle, Values
 
 
 @final

@@ -8,18 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import gymnasium as gym
 
 from ewok.nominal.kernel import register_kernel
 from ewok.nominal.noise import ActionNoise
+from ewok.worlds.parts import amount_of, innermost, simulator_of
 from ewok.worlds.perturbation import Perturbation
 from ewok.worlds.vector import Batch
 from ewok.worlds.walker_batch import WalkerBatch
 from ewok.worlds.walker_kernel import WalkerKernel
 from ewok.worlds.walker_model import NOMINAL, PARAMETERS
-from ewok.worlds.world import Environment, Values, World, innermost
+from ewok.worlds.world import Environment, Values, World
 
 NOISE = 0.2  # standard deviation, of an action between -1 and 1
 _TASKS = ("stand", "walk", "run")
@@ -41,9 +41,14 @@ def register() -> None:
 
 
 def settle(env: Environment, values: Values) -> None:
-    walker: Any = env.unwrapped
+    walker = simulator_of(env, _ENTRY_POINT)
     walker.perturb(**{name: values[name] for name in NOMINAL})
     innermost(env, ActionNoise).mean = values["noise_mean"]
+
+
+def read(env: Environment) -> Values:
+    walker = simulator_of(env, _ENTRY_POINT)
+    return {"noise_mean": amount_of(innermost(env, ActionNoise), "mean"), **walker.named_values}
 
 
 def _batch(build: Callable[[], Environment], points: Sequence[Values], num_episodes: int) -> Batch | None:
@@ -68,6 +73,7 @@ def world_of(task: str, *, grounded: bool = False) -> World:
         summary=f"dm_control's walker-{task}, noise on the action" + (", started above the floor" if grounded else ""),
         build=build,
         settle=settle,
+        read=read,
         batch=partial(_batch, build),
         parameters=(NOISE_MEAN, *PARAMETERS),
         package="shimmy",

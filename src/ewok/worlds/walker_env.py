@@ -78,11 +78,16 @@ class WalkerEnv(DmControlCompatibilityV0):  # type: ignore[misc]
         EzPickle.__init__(self, task, **options, **values)
         self.perturb(**values)
 
+    @property
+    def named_values(self) -> dict[str, float]:
+        """Where its physics is."""
+        return dict(zip(NOMINAL, self.values, strict=True))
+
     def perturb(self, **values: float) -> None:
         """Move the physics, from where it stands on: what is not named stays as it is."""
         for name in values:
             require_known(name, NOMINAL, "values", "a parameter of the walker")
-        named = dict(zip(NOMINAL, self.values, strict=True)) | values
+        named = self.named_values | values
         after = values_in({parameter.name: parameter.checked(named[parameter.name]) for parameter in PARAMETERS})
         if after == self.values:
             return

@@ -6,23 +6,22 @@ import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeVar, cast, final
+from typing import Any, cast, final
 
 import gymnasium as gym
 import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from ewok.errors import require, require_known, require_package
-from ewok.nominal.layers import layers_of
 from ewok.worlds.generic import GENERIC, fit, place, values_in
 from ewok.worlds.perturbation import Perturbation
 from ewok.worlds.vector import Batch, LoopBatch, WorldVector
 
 Environment = gym.Env[Any, Any]
 Values = Mapping[str, float]
-Layer = TypeVar("Layer")
 
 Settle = Callable[[Environment, Values], None]
+Read = Callable[[Environment], Values]
 BatchMaker = Callable[[Sequence[Values], int], Batch | None]
 
 
@@ -38,6 +37,8 @@ class World:
         settle: moves a live environment, wrappers and all, so that its parameters have the values it is
             given, one for every parameter; what the simulator derives from them must follow. It holds for
             the episode that goes on, whose state stays as it is, and for those to come.
+        read: says where all parameters of an environment are that `make` did not make; without it, such a one
+            is taken to be nominal.
         batch: makes what simulates many episodes of many points together, from the values of every
             point (one for every parameter) and the number of episodes of each; it returns None where
             it cannot, and single environments are then stepped one after another.
@@ -60,6 +61,7 @@ class World:
     build: Callable[[], Environment]
     parameters: Sequence[Perturbation] | Callable[[], Sequence[Perturbation]]
     settle: Settle
+    read: Read | None = None
     batch: BatchMaker | None = None
     summary: str = ""
     package: str = ""
@@ -134,11 +136,16 @@ class World:
             shifted.move(own)
 
     def prepared(self, env: Environment, parameters: Iterable[str]) -> Environment:
-        """`env`, an environment of this world, with all that it takes to move these parameters; none is moved yet."""
+        """`env`, an environment of this world, with all that it takes to move these parameters.
+
+        None is moved yet: one that `make` did not make stays where `read` finds it.
+        """
         names = [self.perturbation(name).name for name in parameters]
         shifted = _shifted(env)
         if shifted is None and any(name in self.perturbations for name in names):
-            env = Shifted(env, world=self, values={})
+            own = self.values_of(env)
+            moved = {name: own[name] for name, nominal in self.nominal.items() if own[name] != nominal}
+            env = Shifted(env, world=self, values=moved)
         elif shifted is not None:
             ours = shifted.world.name == self.name
             require(ours, "env", f"of the world {self.name!r}", env, f"It is of the world {shifted.world.name!r}.")
@@ -147,7 +154,11 @@ class World:
     def values_of(self, env: Environment) -> dict[str, float]:
         """Where the parameters of `env` are: the world's own, and those of others that it has wrappers for."""
         shifted = _shifted(env)
-        return {**self.nominal, **(shifted.values if shifted is not None else {}), **values_in(env)}
+        if shifted is not None:
+            own: Values = shifted.values
+        else:
+            own = {} if self.read is None else self.read(env)
+        return {**self.nominal, **own, **values_in(env)}
 
     def perturbation(self, name: str) -> Perturbation:
         """The parameter of this name: one of the world's own, or one that fits any environment."""
@@ -198,10 +209,10 @@ class Shifted(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self.world.settle(self.env, {**self.world.nominal, **values})
         self.values, self._settled = values, values
 
-    def step(self, action: Any) -> Any:
-        if self.values != self._settled:  # brought back by a snapshot
+    def restored(self) -> None:
+        """To where the snapshot was, at once: draws do not pass through `step`."""
+        if self.values != self._settled:
             self.move(self.values)
-        return super().step(action)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Some simulators are pickled as how they were made, so they have to be moved again."""
@@ -264,10 +275,3 @@ def _shifted(env: Environment) -> Shifted | None:
             return env
         env = env.env
     return None
-
-
-def innermost(env: Environment, kind: type[Layer]) -> Layer:
-    """The wrapper of this class that lies closest to the simulator: a world's own noise."""
-    found = [wrapper for wrapper in layers_of(env).wrappers if isinstance(wrapper, kind)]
-    require(len(found) > 0, "env", f"an environment with a `{kind.__name__}` in it", env, "Make it by `world.make()`.")
-    return found[-1]
