@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import os
 import signal
 import time
@@ -12,7 +13,11 @@ import gymnasium as gym
 import numpy as np
 
 import ewok
-from ewok.worlds import get
+from ewok.worlds import Perturbation, get
+
+named_oddly = dataclasses.replace(
+    get("cartpole"), parameters=[Perturbation(name="how much", nominal=1.0, low=0.0, high=2.0)]
+)
 
 
 class Coin:

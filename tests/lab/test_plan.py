@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from itertools import pairwise
 from typing import Any
 
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from ewok.lab.meaning import settled
 from ewok.lab.plan import described, hash_of, plan
 from ewok.lab.reading import read_plain
 from tests.lab.test_reading import SMALL
 
-EWOK = {"kind": "ewok", "kappa": 0.1, "num_samples": 15}
+NUMBERS = st.floats(1e-300, 1e300)
+EWOK: dict[str, Any] = {"kind": "ewok", "kappa": 0.1, "num_samples": 15}
 
 
 def ids(changes: dict[str, Any]) -> list[str]:
@@ -99,6 +105,23 @@ def test_a_sweep_makes_a_method_of_every_other_value() -> None:
     assert "kappa" not in methods["ewok-radius-0.3"]
     assert methods["ewok-terminal_value-critic"]["terminal_value"] is None
     assert [t.seed for t in plan(study) if t.method == "ewok-kappa-1"] == [0]
+
+
+@given(st.sampled_from(["kappa", "radius", "terminal_value"]), st.lists(NUMBERS, min_size=2, max_size=2, unique=True))
+@example("kappa", [1e6, 1e-7])
+@example("kappa", [0.12345671, 0.12345672])
+def test_methods_of_a_sweep_have_names_of_their_own_that_files_can_have(setting: str, values: list[float]) -> None:
+    study = read_plain({**SMALL, "methods": {"ewok": EWOK}, "sweeps": {"s": {"base": "ewok", setting: values}}})
+    names = {trial.method for trial in plan(study)} - {"ewok"}
+    assert len(names) == len({value for value in values if value != EWOK.get(setting)})
+    assert all(re.fullmatch(r"\w[\w.-]*", name) for name in names)
+
+
+def test_whole_numbers_keep_their_digits() -> None:
+    study = read_plain(
+        {**SMALL, "methods": {"ewok": EWOK}, "sweeps": {"s": {"base": "ewok", "num_samples": [2, 1234567]}}}
+    )
+    assert set(settled(study)) == {"ewok", "ewok-num_samples-2", "ewok-num_samples-1234567"}
 
 
 def test_a_recipe_gives_what_the_study_does_not_say() -> None:

@@ -24,6 +24,9 @@ SMALL: dict[str, Any] = {
     "agent": {"agent": "tests.lab.mine:coin", "num_steps": 10},
     "methods": {"baseline": {}},
 }
+EWOK = {"kind": "ewok", "kappa": 0.1}
+SWEEP = {"base": "ewok", "kappa": [0.5]}
+EACH = {"kind": "randomized", "parameters": "each"}
 
 
 def mistakes(changes: dict[str, Any]) -> dict[str, str]:
@@ -105,6 +108,26 @@ def test_all_mistakes_are_told_at_once_each_with_its_place_and_the_nearest_name(
         ({"perturbations": {"gravity": []}}, "perturbations.gravity", "at least 1 item"),
         ({"sweeps": {"s": {"base": "baseline"}}}, "sweeps.s", "exactly one of kappa"),
         ({"sweeps": {"s": {"base": "baseline", "kappa": [1.0]}}}, "sweeps.s.base", "of the kind ewok"),
+        (
+            {"methods": {"ewok": EWOK}, "sweeps": {"a": SWEEP | {"seeds": [0]}, "b": SWEEP | {"seeds": [1]}}},
+            "sweeps.b",
+            "makes a method 'ewok-kappa-0.5' as sweeps.a does",
+        ),
+        (
+            {"methods": {"ewok": EWOK, "ewok-kappa-0.5": {"kind": "baseline"}}, "sweeps": {"a": SWEEP}},
+            "sweeps.a",
+            "as methods.ewok-kappa-0.5 does",
+        ),
+        (
+            {"methods": {"random": EACH, "random-gravity": {"kind": "baseline"}}},
+            "methods.random-gravity",
+            "as methods.random does",
+        ),
+        (
+            {"world": "tests.lab.mine:named_oddly", "methods": {"all": EACH}},
+            "methods.all",
+            "'all-how much', but",
+        ),
         ({"world": "tests.lab.mine:coin"}, "world", "ewok.worlds.World"),
         ({"world": "nowhere:world"}, "world", "No module named 'nowhere'"),
         ({"world": 3}, "world", "string, but it is 3"),
@@ -171,6 +194,15 @@ def test_fewer_seeds_are_the_first_of_each_list() -> None:
     study = read_plain(raw).with_seeds(2)
     assert seeds_of(study.seeds) == [0, 1]
     assert study.methods["baseline"].seeds == [7, 3]
+
+
+def test_fewer_seeds_are_never_more() -> None:
+    raw = {**SMALL, "seeds": 3, "methods": {"baseline": {"seeds": 2}, "other": {"kind": "baseline"}}}
+    study = read_plain(raw).with_seeds(5)
+    assert seeds_of(study.seeds) == [0, 1, 2]
+    assert seeds_of(study.methods["baseline"].seeds) == [0, 1]
+    cliff = read_plain({"name": "c", "kind": "tabular", "seeds": 3, "methods": {"plain": {}}})
+    assert seeds_of(cliff.with_seeds(5).seeds) == [0, 1, 2]
 
 
 def test_what_the_docs_show_can_be_read() -> None:

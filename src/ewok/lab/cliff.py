@@ -22,7 +22,7 @@ from ewok.lab.folder import as_json
 from ewok.lab.plan import Trial, hash_of
 from ewok.lab.stats import iqm
 from ewok.lab.store import Curve, Results, Returns
-from ewok.lab.study import Kappa, Name, NumSamples, Radius, Seeds, Table, fewer, seeds_of
+from ewok.lab.study import Kappa, Name, NumSamples, Radius, Seeds, Table, fewer, first, seeds_of
 from ewok.lab.trial import commit, machine, now, versions
 from ewok.tabular.cliff import BETA, COLUMNS, DISCOUNT, GOAL, ROWS, START
 
@@ -91,8 +91,7 @@ class CliffStudy(Table):
     def with_seeds(self, num: int) -> CliffStudy:
         """The first so many of all seeds."""
         methods = {name: fewer(one, num) for name, one in self.methods.items()}
-        seeds = num if isinstance(self.seeds, int) else seeds_of(self.seeds)[:num]
-        return self.model_copy(update={"seeds": seeds, "methods": methods})
+        return self.model_copy(update={"seeds": first(self.seeds, num), "methods": methods})
 
 
 def plan(study: CliffStudy) -> list[Trial]:

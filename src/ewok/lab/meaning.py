@@ -5,12 +5,14 @@ All of it is plain data, since it decides what a trial is, and is written down w
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, final
 
 from ewok import worlds
 from ewok.agents import recipes
-from ewok.lab.study import KINDS, Agent, Method, Study, Sweep, seeds_of
+from ewok.lab.study import KINDS, NAME, Agent, Method, Study, Sweep, seeds_of
 from ewok.worlds import World
 
 Plain = dict[str, Any]
@@ -41,6 +43,11 @@ class Settled:
 
 def settled(study: Study) -> dict[str, Settled]:
     """All methods by name: those of the file, one for each parameter where it says so, and those of sweeps."""
+    return {method.name: method for _, method in placed(study)}
+
+
+def placed(study: Study) -> Iterator[tuple[str, Settled]]:
+    """Each method, after the place in the file that makes it."""
     world = worlds.get(study.world)
     found: dict[str, Settled] = {}
     for name, method in study.methods.items():
@@ -52,9 +59,23 @@ def settled(study: Study) -> dict[str, Settled]:
         for own, one in each.items():
             kind = method.kind or name
             found[own] = Settled(own, kind, settings_of(kind, one, world), seeds)
-    for sweep in study.sweeps.values():
-        found |= {one.name: one for one in swept(study, sweep, found[sweep.base])}
-    return found
+            yield f"methods.{name}", found[own]
+    for name, sweep in study.sweeps.items():
+        yield from ((f"sweeps.{name}", one) for one in swept(study, sweep, found[sweep.base]))
+
+
+def misnamed(study: Study) -> dict[str, str]:
+    """Places that make methods whose names cannot be, or are those of others; and what is wrong."""
+    places: dict[str, tuple[str, Settled]] = {}
+    mistakes = {}
+    for place, method in placed(study):
+        other, same = places.setdefault(method.name, (place, method))
+        if not re.fullmatch(NAME, method.name):
+            told = "a name has letters, digits, '.', '_' and '-' only"
+            mistakes[place] = f"makes a method {method.name!r}, but {told}"
+        elif same != method:
+            mistakes[place] = f"makes a method {method.name!r} as {other} does, but with other settings or seeds"
+    return mistakes
 
 
 def swept(study: Study, sweep: Sweep, base: Settled) -> list[Settled]:
@@ -66,9 +87,8 @@ def swept(study: Study, sweep: Sweep, base: Settled) -> list[Settled]:
         settings = {**base.settings, name: _plain_value(name, value)}
         for rival in {"kappa": ("radius",), "radius": ("kappa",)}.get(name, ()):
             settings.pop(rival, None)
-        text = value if isinstance(value, str) else f"{value:g}"
         if settings != base.settings:
-            methods.append(Settled(f"{base.name}-{name}-{text}", base.kind, settings, seeds))
+            methods.append(Settled(f"{base.name}-{name}-{_spelt(value)}", base.kind, settings, seeds))
     return methods
 
 
@@ -130,6 +150,12 @@ def world_as_plain(study: Study) -> Plain:
             "high": parameter.high if own else grid[-1],
         }
     return {"name": study.world, "summary": world.summary, "parameters": parameters}
+
+
+def _spelt(value: Any) -> str:
+    """As part of a name: a number in as few digits as tell it from all others, and no sign that files do not have."""
+    short = f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else str(value)
+    return short.replace("e+", "e")
 
 
 def _plain_value(name: str, value: Any) -> Any:

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from ewok.errors import ArgumentError, EwokError
 from ewok.lab.kinds import kind_of, planner
+from ewok.lab.meaning import misnamed
 from ewok.lab.mistakes import mistakes_of
 from ewok.lab.study import Agent, Method, Study, Sweep
 
@@ -74,6 +75,8 @@ def read_plain(raw: Mapping[str, Any], source: str = "the study") -> Any:
     for place, told in ({} if tabular else mistakes_of(raw)).items():
         if not any(known == place or known.startswith(f"{place}.") for known in mistakes):
             mistakes[place] = told
+    if isinstance(study, Study) and not mistakes:
+        mistakes = misnamed(study)
     if study is None or mistakes:
         raise StudyError(source, mistakes)
     return study

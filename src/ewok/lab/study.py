@@ -9,9 +9,9 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, model_validator
 KINDS = ("baseline", "ewok", "randomized")
 SWEPT = ("kappa", "radius", "num_samples", "discount", "terminal_value")
 LARGEST_SEED = 999_999  # evaluation's seeds lie above
-_NAME = r"^[A-Za-z0-9][\w.-]*$"
+NAME = r"^[A-Za-z0-9][\w.-]*$"
 
-Name = Annotated[str, Field(pattern=_NAME, max_length=60)]
+Name = Annotated[str, Field(pattern=NAME, max_length=60)]
 Seed = Annotated[int, Field(ge=0, le=LARGEST_SEED)]
 Seeds = Annotated[int, Field(ge=1, le=LARGEST_SEED)] | Annotated[list[Seed], Field(min_length=1)]
 Kappa = Annotated[float, Field(gt=0.0, allow_inf_nan=False)]
@@ -170,8 +170,7 @@ class Study(Table):
         """The same study with the first `num` of its seeds, and of those that methods and sweeps have."""
         methods = {name: fewer(method, num) for name, method in self.methods.items()}
         sweeps = {name: fewer(sweep, num) for name, sweep in self.sweeps.items()}
-        seeds = num if isinstance(self.seeds, int) else seeds_of(self.seeds)[:num]
-        return self.model_copy(update={"seeds": seeds, "methods": methods, "sweeps": sweeps})
+        return self.model_copy(update={"seeds": first(self.seeds, num), "methods": methods, "sweeps": sweeps})
 
 
 def seeds_of(seeds: Seeds) -> list[int]:
@@ -179,9 +178,14 @@ def seeds_of(seeds: Seeds) -> list[int]:
     return list(range(seeds)) if isinstance(seeds, int) else list(seeds)
 
 
+def first(seeds: Seeds, num: int) -> Seeds:
+    """The first `num` of them: all, if there are no more."""
+    return min(seeds, num) if isinstance(seeds, int) else seeds[:num]
+
+
 def fewer(table: Seeded, num: int) -> Seeded:
     """A method or the like with the first `num` of its own seeds, if it has any."""
     if table.seeds is None:
         return table
-    same: Seeded = table.model_copy(update={"seeds": seeds_of(table.seeds)[:num]})
+    same: Seeded = table.model_copy(update={"seeds": first(table.seeds, num)})
     return same
