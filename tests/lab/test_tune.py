@@ -15,7 +15,7 @@ pytest.importorskip("optuna", reason="needs the lab extra")
 from ewok.errors import ArgumentError, EwokError
 from ewok.lab import tune as room
 from ewok.lab.folder import LockedError, locked
-from ewok.lab.study import Study
+from ewok.lab.study import LARGEST_SEED, Study
 from ewok.lab.tune import Search, told, tune
 from ewok.lab.validation import Scores
 from tests.lab.test_validation import study
@@ -172,4 +172,4 @@ def test_agents_are_really_trained(tmp_path: Path) -> None:
     assert all(9.0 <= one.scores.worst <= one.scores.nominal <= 500.0 for one in tuned.candidates)
     models = sorted(path.parent.name for path in tmp_path.glob("candidates/*/trials/*/model.zip"))
     assert len(models) == 2
-    assert all(name.startswith("ewok-s004-") for name in models), "a seed that the study does not have"
+    assert all(name.startswith(f"ewok-s{LARGEST_SEED}-") for name in models), "a seed that the study does not have"

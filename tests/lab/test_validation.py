@@ -55,9 +55,15 @@ def test_seeds_of_methods_and_sweeps_are_reported_too() -> None:
         methods={"ewok": {"num_samples": 15, "kappa": 0.1, "seeds": [3, 70]}},
         sweeps={"kappa": {"base": "ewok", "kappa": [0.2], "seeds": [90]}},
     )
-    assert other_seeds(own, 2) == [91, 92]
+    assert other_seeds(own, 2) == [LARGEST_SEED - 1, LARGEST_SEED]
     with pytest.raises(ArgumentError, match="some are left for validation"):
         other_seeds(study(seeds=[LARGEST_SEED]), 1)
+
+
+def test_a_study_that_grows_reports_no_seed_that_settings_were_chosen_by() -> None:
+    tuned_with = set(other_seeds(study(seeds=4), 3))
+    assert tuned_with.isdisjoint(range(1000))
+    assert other_seeds(study(seeds=40), 3) == other_seeds(study(seeds=4), 3), "so a search goes on from where it was"
 
 
 def test_values_lie_half_way_on_the_parameters_own_scale() -> None:

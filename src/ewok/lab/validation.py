@@ -53,10 +53,11 @@ def validation_study(study: Study, method: str, settings: dict[str, Any], num_se
 
 
 def other_seeds(study: Study, num: int) -> list[int]:
-    """The first seeds above all that the study trains with; those of evaluation follow from them."""
-    start = max(seed for method in settled(study).values() for seed in method.seeds) + 1
+    """The last seeds there are, where no study grows to that begins at 0; those of evaluation follow from them."""
+    start = LARGEST_SEED - num + 1
+    last = max(seed for method in settled(study).values() for seed in method.seeds)
     remedy = f"Train with seeds far enough below {LARGEST_SEED}."
-    require(start + num - 1 <= LARGEST_SEED, "seeds", "such that some are left for validation", start - 1, remedy)
+    require(last < start, "seeds", "such that some are left for validation", last, remedy)
     return list(range(start, start + num))
 
 
