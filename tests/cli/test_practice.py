@@ -74,7 +74,7 @@ def test_a_normaliser_beside_the_model_is_pointed_at_but_not_opened(tmp_path: Pa
         (["model.zip", "--world", "cartpole", "--algo", "SAC"], "must be PPO, which saved"),
         (["strange.zip", "--world", "cartpole"], "Add --algo with one of"),
         (["model.zip", "--world", "cartpole", "--parameters", "gravty"], "Did you mean 'gravity'"),
-        (["model.zip", "--world", "cartpole", "--episodes", "0"], "`episodes` must be at least 1"),
+        (["model.zip", "--world", "cartpole", "--episodes", "1"], "`episodes` must be at least 2"),
         (["model.zip", "--world", "cartpole", "--out", "text.zip"], "`out` must be a folder"),
         (["model.zip", "--world", "cartpole", "--vecnormalize", "text.zip"], "cannot be read"),
         (["model.zip", "--world", "cartpole", "--compare", "none.zip"], "there is none at"),
@@ -125,7 +125,7 @@ def test_a_walker_of_another_library_with_its_normaliser(tmp_path: Path) -> None
     sbx.PPO("MlpPolicy", envs, seed=0, n_steps=64, batch_size=64).learn(64).save(tmp_path / "model")
     envs.save(str(tmp_path / "norm.pkl"))
     args = ["--world", "walker-walk", "--vecnormalize", tmp_path / "norm.pkl", "--parameters", "noise_mean"]
-    code, out, _ = run("stress", tmp_path / "model.zip", *args, "--episodes", "1", "--mixtures", "0", "--out", tmp_path)
+    code, out, _ = run("stress", tmp_path / "model.zip", *args, "--episodes", "2", "--mixtures", "0", "--out", tmp_path)
     assert code == 0
     assert "In the nominal world walker-walk" in out
 

@@ -119,10 +119,23 @@ def test_differences_are_paired() -> None:
 def test_probability_of_improvement_has_the_interval_of_its_resamples() -> None:
     ours, theirs = scores((8, 2), 1), scores((6, 2), 2) - 50.0
     estimate = SMALL.improvement(ours, theirs)
-    left, right = SMALL.draws(8), SMALL.draws(6)
+    left, right = SMALL.draws(8), SMALL.draws(6, stream=1)
     slow = [stats.probability_of_improvement(ours[i], theirs[j]) for i, j in zip(left, right, strict=True)]
     np.testing.assert_allclose(estimate.value, stats.probability_of_improvement(ours, theirs))
     np.testing.assert_allclose([estimate.low, estimate.high], np.quantile(slow, [0.025, 0.975], axis=0), rtol=1e-12)
+
+
+def test_equally_many_seeds_are_not_yet_the_same_seeds() -> None:
+    """Rows that belong together are resampled together; others are not, however many there are."""
+    theirs = scores((8, 3))
+    alike, apart = (SMALL.improvement(theirs + 30.0, theirs, paired=paired) for paired in (True, False))
+    left, right = SMALL.draws(8), SMALL.draws(8, stream=1)
+    slow = [stats.probability_of_improvement(theirs[i] + 30.0, theirs[j]) for i, j in zip(left, right, strict=True)]
+    np.testing.assert_allclose([apart.low, apart.high], np.quantile(slow, [0.025, 0.975], axis=0), rtol=1e-12)
+    np.testing.assert_array_equal(alike.value, apart.value)
+    assert np.all(alike.high - alike.low < apart.high - apart.low)
+    with pytest.raises(ArgumentError, match="as many as ours, if they are paired"):
+        SMALL.improvement(theirs, theirs[:6], paired=True)
 
 
 def test_scores_that_are_not_finite_or_not_there_are_errors() -> None:

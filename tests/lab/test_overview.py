@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
+
 from ewok.lab.findings import Findings, findings_of
 from ewok.lab.overview import sentences
 from ewok.lab.scores import ALL, NOMINAL, WORST
 from ewok.lab.store import read
 from ewok.lab.tables import number
-from tests.lab.finished import METHODS, write_study
+from tests.lab.finished import LEVELS, METHODS, write_study
 from tests.lab.test_scores import score_of
 
 
@@ -22,8 +24,18 @@ def test_each_method_is_compared_with_the_baseline(found: Findings) -> None:
     }
     assert f"at the worst point of all it returns {values[WORST, 'ewok']}, baseline {values[WORST, 'baseline']}" in ewok
     assert f"in the nominal world it returns {values[NOMINAL, 'ewok']}, baseline {values[NOMINAL, 'baseline']}." in ewok
-    assert ewok.startswith("ewok does better than baseline over the range of 4 of 4 parameters (")
+    start = "ewok does better than baseline over the range of 4 of 4 parameters, and worse over that of none"
+    assert ewok.startswith(start)
     assert "worst point" not in randomized
+
+
+def test_losses_are_counted_as_gains_are(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LEVELS, "ewok", (90.0, 0.5))
+    [told] = sentences(findings_of(read(write_study(tmp_path / "s", METHODS, 6, parameters=("noise", "gravity")))))
+    assert told.startswith(
+        "ewok does better than baseline over the range of 0 of 2 parameters, and worse over that of 2 "
+        "(2 with an interval below zero);"
+    )
 
 
 def test_no_interval_is_spoken_of_below_five_seeds(tmp_path: Path) -> None:

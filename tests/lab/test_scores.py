@@ -6,7 +6,7 @@ import numpy as np
 
 from ewok.lab import stats
 from ewok.lab.findings import Findings
-from ewok.lab.scores import ALL, AREA, NOMINAL, WORST, Score
+from ewok.lab.scores import ALL, AREA, NOMINAL, WORST, Score, comparisons
 from tests.lab.finished import PARAMETERS
 from tests.lab.test_robustness import panel_of
 
@@ -47,3 +47,18 @@ def test_a_nominal_score_is_that_of_the_nominal_point(found: Findings) -> None:
     line, panel = score_of(found, NOMINAL, "").line("ewok"), panel_of(found, "noise")
     assert line is not None
     np.testing.assert_array_equal(line.scores, panel.line("ewok").scores[:, 1])  # type: ignore[union-attr]
+
+
+def test_what_is_resampled_alike_are_the_same_seeds_and_not_as_many(found: Findings) -> None:
+    """One of the baseline's seeds is spoiled here, and another one of ewok's is missing: five are left of each."""
+    comparison = next(one for one in found.comparisons if (one.method, one.score.kind) == ("ewok", NOMINAL))
+    ours, theirs = (comparison.score.line(name) for name in ("ewok", "baseline"))
+    assert ours is not None
+    assert theirs is not None
+    assert len(ours.seeds) == len(theirs.seeds)
+    assert ours.seeds != theirs.seeds
+    apart, alike = (found.bootstrap.improvement(ours.scores, theirs.scores, paired=p) for p in (False, True))
+    assert (comparison.improvement.low, comparison.improvement.high) == (apart.low, apart.high)
+    (itself,) = comparisons([comparison.score], ["baseline"], "baseline", found.bootstrap)
+    assert itself.improvement.low == found.bootstrap.improvement(theirs.scores, theirs.scores, paired=True).low
+    assert alike.value == apart.value

@@ -62,7 +62,7 @@ def test_pairs_are_of_ends_that_are_not_nominal_and_mixtures_of_all(stress: Stre
 
 
 def test_all_own_parameters_are_moved_by_default(pilot: Pilot) -> None:
-    stress = examine(pilot, CARTPOLE, Plan(episodes=1, num_mixtures=0))
+    stress = examine(pilot, CARTPOLE, Plan(episodes=2, num_mixtures=0))
     assert list(stress.curves) == list(CARTPOLE.perturbations)
     assert len(stress.pairs) == 9 * 4 - 6 * 2 + 4 * 4, (
         "each pair of parameters at each pair of ends, noise being none at 0"
@@ -125,3 +125,10 @@ def test_better_means_beyond_chance() -> None:
     assert not is_better(low, high)
     assert not is_better(low + 0.1, low)
     assert not is_better(np.ones(3), np.ones(3))
+    rare = [is_better(*rng.normal(0.0, 1.0, (2, 3))) for _ in range(2000)]
+    assert np.mean(rare) < 0.08, "few episodes of the same are seldom called different"
+
+
+def test_one_episode_tells_nothing_from_chance() -> None:
+    with pytest.raises(ArgumentError, match="`episodes` must be at least 2"):
+        Plan(episodes=1)

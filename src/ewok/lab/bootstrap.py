@@ -45,7 +45,7 @@ class Estimate:
 class Bootstrap:
     """How intervals are drawn; the same one always draws the same.
 
-    Methods with equally many seeds meet the same resampled seeds, at every point. So what differs between two estimates
+    Estimates over equally many seeds meet the same resampled seeds, at every point. So what differs between two of them
     is the data, and differences between methods are paired.
 
     Attributes:
@@ -68,9 +68,10 @@ class Bootstrap:
         require(self.num_resamples >= 100, "num_resamples", "at least 100", self.num_resamples, "2000 is usual.")
         require(0.0 < self.confidence < 1.0, "confidence", "between 0 and 1", self.confidence, "0.95 is usual.")
 
-    def draws(self, num_seeds: int) -> NDArray[np.int64]:
-        """Which seeds each resample has, shape (resamples, seeds)."""
-        return np.random.default_rng(self.seed).integers(num_seeds, size=(self.num_resamples, num_seeds))
+    def draws(self, num_seeds: int, stream: int = 0) -> NDArray[np.int64]:
+        """Which seeds each resample has, shape (resamples, seeds). Other streams are drawn independently."""
+        generator = np.random.default_rng([self.seed, stream] if stream else self.seed)
+        return generator.integers(num_seeds, size=(self.num_resamples, num_seeds))
 
     def estimate(self, scores: ArrayLike, aggregate: Aggregate = iqm) -> Estimate:
         """An aggregate over seeds: scores of shape (seeds, ...) -> values of shape (...)."""
@@ -89,17 +90,24 @@ class Bootstrap:
             lambda draws: _resampled(left, draws, aggregate) - _resampled(right, draws, aggregate),
         )
 
-    def improvement(self, ours: ArrayLike, theirs: ArrayLike) -> Estimate:
-        """Probability of improvement at each point; the two may have different numbers of seeds."""
+    def improvement(self, ours: ArrayLike, theirs: ArrayLike, *, paired: bool = False) -> Estimate:
+        """Probability of improvement at each point.
+
+        Args:
+            ours: scores of shape (seeds, ...).
+            theirs: likewise; their seeds may be others, and more or fewer.
+            paired: whether they are row by row the same seeds, and so resampled alike.
+        """
         won = wins(_rows(ours, "ours"), _rows(theirs, "theirs"))
         flat = won.reshape(*won.shape[:2], -1)
         shape, (n, m) = won.shape[2:], won.shape[:2]
+        require(n == m or not paired, "theirs", "as many as ours, if they are paired", m, f"Give {n}, or do not pair.")
 
         def resampled(draws: NDArray[np.int64]) -> Array:
-            left = _counts(draws, n) / n
-            right = left if n == m else _counts(self.draws(m), m) / m
+            left = _counts(draws, n)
+            right = left if paired else _counts(self.draws(m, stream=1), m)
             sums = np.einsum("bn,nmp,bm->bp", left, flat, right, optimize=True)
-            return np.asarray(sums).reshape(len(draws), *shape)
+            return np.asarray(sums / (n * m)).reshape(len(draws), *shape)
 
         least = min(n, m)
         return self._estimate(won.mean(axis=(0, 1)), least, resampled, draws=self.draws(n))

@@ -38,15 +38,19 @@ def warnings_of(found: Findings) -> list[str]:
 def _sentence(found: Findings, method: str) -> str:
     """Over the range, at the worst, and in the nominal world."""
     baseline = str(found.baseline)
-    areas = _of(found, method, AREA)
-    better = sum(float(one.difference.value) > 0.0 for one in areas if one.difference is not None)
-    sure = sum(
-        one.difference is not None and one.difference.low is not None and float(one.difference.low) > 0.0
-        for one in areas
-    )
-    claimed = any(one.difference is not None and one.difference.low is not None for one in areas)
+    areas = [one.difference for one in _of(found, method, AREA)]
+    shared = [one for one in areas if one is not None]
+    better, worse = sum(one.value > 0.0 for one in shared), sum(one.value < 0.0 for one in shared)
     text = f"{method} does better than {baseline} over the range of {better} of {len(areas)} parameters"
-    text += f" ({sure} with an interval above zero)" if claimed else " (too few seeds for intervals)"
+    claimed = any(one.low is not None for one in shared)
+    if claimed and better:
+        sure = sum(one.low is not None and one.low > 0.0 for one in shared)
+        text += f" ({sure} with an interval above zero)"
+    text += f", and worse over that of {worse or 'none'}"
+    if claimed and worse:
+        sure = sum(one.high is not None and one.high < 0.0 for one in shared)
+        text += f" ({sure} with an interval below zero)"
+    text += "" if claimed else " (too few seeds for intervals)"
     worst = [one for one in _of(found, method, WORST) if one.score.label == ALL]
     parts = [("at the worst point of all", worst), ("in the nominal world", _of(found, method, NOMINAL))]
     for where, comparisons in parts:

@@ -66,7 +66,7 @@ def comparisons(
             ours = score.line(method)
             if ours is not None and theirs is not None:
                 less = ours.less(theirs, bootstrap)
-                improvement = bootstrap.improvement(ours.scores, theirs.scores)
+                improvement = bootstrap.improvement(ours.scores, theirs.scores, paired=ours.seeds == theirs.seeds)
                 found.append(Comparison(score, method, None if less is None else less.estimate, improvement))
     return tuple(found)
 

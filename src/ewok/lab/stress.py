@@ -43,7 +43,8 @@ class Plan:
     seed: int = 1_000_000
 
     def __post_init__(self) -> None:
-        require(self.episodes >= 1, "episodes", "at least 1", self.episodes, "The paper uses 30.")
+        remedy = "One tells nothing from chance; the paper uses 30."
+        require(self.episodes >= 2, "episodes", "at least 2", self.episodes, remedy)
         require(self.num_mixtures >= 0, "mixtures", "at least 0", self.num_mixtures, "Try 100.")
         require(self.seed >= 0, "seed", "at least 0", self.seed, "Leave it out.")
 
@@ -139,7 +140,7 @@ def examine(pilot: Pilot, world: World, plan: Plan, say: Say = lambda told: None
 
 def is_better(returns: Array, others: Array) -> bool:
     """Whether the mean of these returns is above that of the others, beyond what chance explains."""
-    error = np.sqrt(returns.var() / len(returns) + others.var() / len(others))
+    error = np.sqrt(returns.var(ddof=1) / len(returns) + others.var(ddof=1) / len(others))
     return bool(returns.mean() - others.mean() > 2.0 * error)
 
 
