@@ -262,3 +262,14 @@ def test_episodes_stepped_together_go_another_way() -> None:
     )
     with pytest.raises(CheckError, match="episodes stepped together differ from single ones at the nominal values"):
         check(world)
+
+
+def test_an_end_of_the_range_where_no_episode_can_start() -> None:
+    def settle(env: Any, values: Values) -> None:
+        cartpole.world.settle(env, {**cartpole.world.nominal})
+        env.unwrapped.x_threshold = values["width"]
+
+    width = Perturbation(name="width", nominal=2.4, low=1e-6, high=3.0, least=0.0)
+    world = World(name="c", build=cartpole.build, parameters=[width], settle=settle)
+    with pytest.raises(CheckError, match="`width` at 1e-06 ends the episode with its first step.*narrower range"):
+        check(world)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from itertools import product
 from typing import Any
 
 import gymnasium as gym
@@ -10,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import ewok
+from ewok.errors import ArgumentError
 from ewok.worlds import dynamics_classic as dynamics
 
 NUM = 8
@@ -69,3 +73,33 @@ def test_it_is_the_simulator_s_own_step(name: str, seed: int) -> None:
         np.testing.assert_array_equal(after[row], np.asarray(env.state))
         np.testing.assert_array_equal(observations[row], observation)
         assert (rewards[row], terminated[row]) == (reward, ended)
+
+
+@pytest.mark.parametrize(("name", "value"), [("link_length", 1e-3), ("link_mass", 1e-5), ("torque", 1e6)])
+def test_an_acrobot_that_comes_apart_is_told_and_not_turned_back_for_ever(name: str, value: float) -> None:
+    env: Any = gym.make("Acrobot-v1").unwrapped
+    nominal = ewok.worlds.get("acrobot").nominal
+    values = {name: np.full(2, number) for name, number in nominal.items()}
+    values[name][1] = value
+    states = np.zeros((2, 4))
+    for _ in range(3):
+        states, observations, *_ = dynamics.AcrobotDynamics().step(env, states, np.array([2, 2]), np.ones(2), values)
+    assert np.isfinite(observations[0]).all()
+    assert not np.isfinite(observations[1]).all()
+    with pytest.raises(ArgumentError, match=f"`{name}` must be"):
+        ewok.worlds.get("acrobot").make(**{name: value})
+
+
+@pytest.mark.parametrize("corner", list(product(*[("least", "most")] * 3)))
+def test_an_acrobot_at_the_bounds_of_its_parameters_is_turned_back_in_no_time(corner: tuple[str, ...]) -> None:
+    parameters = [ewok.worlds.get("acrobot").perturbations[name] for name in ("link_mass", "link_length", "gravity")]
+    values = {each.name: getattr(each, bound) for each, bound in zip(parameters, corner, strict=True)}
+    env, generator = ewok.worlds.get("acrobot").make(torque=10.0, **values), np.random.default_rng(0)
+    simulator: Any = env.unwrapped
+    env.reset(seed=0)
+    fastest = np.array([np.pi, np.pi, simulator.MAX_VEL_1, simulator.MAX_VEL_2])
+    start = time.process_time()
+    for _ in range(200):
+        simulator.state = generator.uniform(-fastest, fastest)
+        assert np.isfinite(simulator.step(2 * generator.integers(2))[0]).all()
+    assert time.process_time() - start < 2.0

@@ -151,3 +151,17 @@ def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None
     for ask in (fresh.make, lambda: fresh.make_vector([{}]), lambda: fresh.perturbations):
         with pytest.raises(MissingExtraError, match=r"pip install 'ewok\[dmc\]'"):
             ask()
+
+
+@pytest.mark.parametrize("name", ["ant", "inverted-double-pendulum"])
+def test_sizes_are_tested_only_as_far_as_episodes_start(name: str) -> None:
+    """The one stands too high to be healthy at 1.25, the tip of the other too low at 0.8."""
+    world = ewok.worlds.get(name)
+    size = world.perturbations["size_scale"]
+    assert 0.8 <= size.low < 1.0 < size.high <= 1.25
+    for end in (size.low, size.high):
+        env = world.make(size_scale=end)
+        still = np.zeros(env.action_space.shape or (), dtype=np.float32)
+        for seed in range(100, 105):
+            env.reset(seed=seed)
+            assert not env.step(still)[2]

@@ -169,3 +169,29 @@ def test_a_model_of_another_world_is_refused() -> None:
     hopper, ant = load("hopper.xml"), load("ant.xml")
     with pytest.raises(ArgumentError, match="`env` must be of this world"):
         MovableModel(hopper).move(ant, nominal(hopper))
+
+
+def test_constants_are_worked_out_only_where_masses_or_sizes_move(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Which takes many times a step, and gravity may move at every one."""
+    counted: list[Any] = []
+    real = mujoco.mj_setConst
+    monkeypatch.setattr(mujoco, "mj_setConst", lambda *arguments: [counted.append(arguments), real(*arguments)])
+    model = load("hopper.xml")
+    movable, values = MovableModel(model), nominal(model)
+    movable.move(model, {**values, "gravity": 5.0, "friction_scale": 2.0})
+    assert len(counted) == 0
+    movable.move(model, {**values, "mass_scale": 2.0})
+    movable.move(model, {**values, "mass_scale": 2.0, "gravity": 5.0})
+    assert len(counted) == 1
+    movable.move(model, {**values, "mass_scale": 2.0, "size_scale": 1.1})
+    assert len(counted) == 2
+
+
+def test_what_was_moved_is_read_back() -> None:
+    model = load("ant.xml")
+    movable, values = MovableModel(model), nominal(model)
+    assert movable.read(model).items() >= values.items()
+    moved = {name: value * 1.2 for name, value in values.items()}
+    movable.move(model, moved)
+    found = movable.read(model)
+    assert {name: found[name] for name in moved} == pytest.approx(moved, rel=1e-12)

@@ -26,11 +26,12 @@ _NOT_THERE = 3  # exit status of a process that cannot import the world
 def check_perturbation(world: World | str, *, num_steps: int = 100, seed: int = 0) -> None:
     """Check that each parameter of a world moves it, and that nothing moves it besides.
 
-    Fails, and says how, where a parameter has no effect on trajectories at an end of its tested range; where
-    a number that the simulator works out of a parameter is stale; where nominal values do not give exactly the
-    nominal environment; where the same seed gives different trajectories, here or in another process; where
-    making or moving one environment changes another; where an environment that was moved and moved back is
-    not what it was; and where many episodes stepped together differ from single ones.
+    Fails, and says how, where a parameter has no effect on trajectories at an end of its tested range, or ends
+    the episode there with its first step; where a number that the simulator works out of a parameter is stale;
+    where nominal values do not give exactly the nominal environment; where the same seed gives different
+    trajectories, here or in another process; where making or moving one environment changes another; where an
+    environment that was moved and moved back is not what it was; and where many episodes stepped together differ
+    from single ones.
 
     Other processes are asked only for worlds that can be imported there: registered by ewok itself, or made of
     functions with names in a module.
@@ -49,6 +50,7 @@ def check_perturbation(world: World | str, *, num_steps: int = 100, seed: int = 
             if value != parameter.nominal:
                 ends.append(({parameter.name: value}, walk(world.make(**{parameter.name: value}), num_steps, seed)))
                 _check_effect(parameter, value, ends[-1][1], nominal, num_steps)
+                _check_start(parameter, value, ends[-1][1], nominal)
                 _check_derived(world, parameter, value)
     _check_apart(world, nominal, ends, num_steps, seed)
     for point, _ in ends:
@@ -81,6 +83,15 @@ def _check_effect(
             f"`{parameter.name}` has no effect: at {value:g} the world goes exactly as at the nominal "
             f"{parameter.nominal:g}, for {num_steps} random steps. Move all that the simulator reads (of two that "
             "touch, both), or test it where it matters"
+        )
+
+
+def _check_start(parameter: Perturbation, value: float, moved: Trajectory, nominal: Trajectory) -> None:
+    (_, _, ended, _), (_, _, ends, _) = moved[1], nominal[1]
+    if ended and not ends:
+        _fail(
+            f"`{parameter.name}` at {value:g} ends the episode with its first step, which says nothing about a policy: "
+            "test it over a narrower range, or let starts follow it in `settle`"
         )
 
 

@@ -141,10 +141,11 @@ acrobot = _world(
     read_acrobot,
     dynamics.AcrobotDynamics(),
     _RANDOM_ACTION,
-    Perturbation(name="link_mass", unit="kg", nominal=1.0, low=0.25, high=4.0, above=0.0),
-    Perturbation(name="link_length", unit="m", nominal=1.0, low=0.5, high=2.0, above=0.0),
-    Perturbation(name="torque", unit="N m", nominal=1.0, low=0.25, high=2.0, above=0.0),
-    Perturbation(name="gravity", unit="m/s^2", nominal=9.8, low=2.0, high=20.0, least=0.0),
+    # Outside these its fixed time step is too long: Gymnasium's simulator turns angles back for minutes, or for ever.
+    Perturbation(name="link_mass", unit="kg", nominal=1.0, low=0.25, high=4.0, least=0.1, most=10.0),
+    Perturbation(name="link_length", unit="m", nominal=1.0, low=0.5, high=2.0, least=0.25, most=4.0),
+    Perturbation(name="torque", unit="N m", nominal=1.0, low=0.25, high=2.0, above=0.0, most=10.0),
+    Perturbation(name="gravity", unit="m/s^2", nominal=9.8, low=2.0, high=20.0, least=0.0, most=50.0),
 )
 
 mountain_car = _world(

@@ -73,6 +73,9 @@ class CartPoleDynamics:
         return states, judge.observe(env, states), judge.reward(env, actions, None, ended), ended
 
 
+_FARTHEST = 1e5  # radians that an acrobot can turn in one step and be taken seriously
+
+
 @final
 class AcrobotDynamics:
     def draw(self, generator: np.random.Generator, num: int) -> Array:
@@ -131,7 +134,11 @@ def _runge_kutta(derivative: Callable[[Array], Array], y: Array, dt: float) -> A
 
 
 def _wrapped(env: Any, y: Array) -> Array:
-    """Angles turned back as often as it takes, and speeds bounded; (4, B) -> (B, 4)."""
+    """Angles turned back as often as it takes, and speeds bounded; (4, B) -> (B, 4).
+
+    Where physics came apart that would take for ever; those angles are then no numbers.
+    """
+    y[:2][~(np.abs(y[:2]) < _FARTHEST)] = np.nan
     for angle in y[:2]:
         while (high := angle > np.pi).any():
             angle[high] -= 2 * np.pi

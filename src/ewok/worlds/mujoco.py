@@ -7,7 +7,7 @@ can rub, and so on. Actions have Gaussian noise of a fifth of their half range, 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, final
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from ewok.errors import require_known, require_package
 from ewok.nominal.noise import ActionNoise
-from ewok.worlds.mujoco_model import MovableModel, parameters_of, update
+from ewok.worlds.mujoco_model import SIZE, MovableModel, parameters_of, update
 from ewok.worlds.parts import amount_of, innermost, simulator_of
 from ewok.worlds.perturbation import Perturbation
 from ewok.worlds.pooled import PooledBatch, can_be_shared
@@ -24,6 +24,7 @@ from ewok.worlds.vector import Batch
 from ewok.worlds.world import Environment, Values, World
 
 _NOISE = 0.2  # of the half range of an action
+_NUM_STARTS, _NUM_STEPS = 20, 2  # of episodes whose beginnings tell whether bodies of a size can start at all
 _MUJOCO = "gymnasium.envs.mujoco.mujoco_env:MujocoEnv"
 _SUITE = "shimmy.dm_control_compatibility:DmControlCompatibilityV0"
 _GYMNASIUM = {
@@ -87,6 +88,42 @@ class _Nominal:
     start: Any
     shared: bool
 
+    def settle(self, env: Environment, values: Values) -> None:
+        """The physics; noise is not its own."""
+        simulator: Any = env.unwrapped
+        self.model.move(_model_of(env), values)
+        if self.start is not None:
+            lengths = self.model.lengths
+            simulator.init_qpos[lengths] = self.start[lengths] * values.get("size_scale", 1.0)
+        elif not simulator._env._reset_next_step:
+            update(simulator._env.physics)
+
+    def with_sizes_that_start(self, env: Environment) -> _Nominal:
+        """With sizes tested as far as episodes go on: many of Gymnasium's end where bodies are too high or low."""
+        if self.start is None or SIZE not in self.parameters:
+            return self
+        most = self._num_lost(env, 1.0)
+
+        def end(far: float) -> float:
+            sizes = [float(f"{1.0 + part * (far - 1.0):.3g}") for part in (1.0, 0.75, 0.5, 0.25)]
+            return next((size for size in sizes if self._num_lost(env, size) <= most), 1.0)
+
+        low, high = end(SIZE.low), end(SIZE.high)
+        sized = [replace(SIZE, low=low, high=high)] if low < high else []
+        others = [parameter for parameter in self.parameters if parameter is not SIZE]
+        place = self.parameters.index(SIZE)
+        return replace(self, parameters=(*others[:place], *sized, *others[place:]))
+
+    def _num_lost(self, env: Environment, size: float) -> int:
+        """How many of some episodes are over as soon as they begin, with no action taken."""
+        self.settle(env, {**{parameter.name: parameter.nominal for parameter in self.parameters}, SIZE.name: size})
+        still = np.zeros(env.action_space.shape or (), env.action_space.dtype)
+        lost = 0
+        for seed in range(_NUM_STARTS):
+            env.reset(seed=seed)
+            lost += any(env.step(still)[2] for _ in range(_NUM_STEPS))
+        return lost
+
 
 @final
 class _Physics:
@@ -103,15 +140,9 @@ class _Physics:
         return self._nominal.parameters
 
     def settle(self, env: Environment, values: Values) -> None:
-        nominal, noise = self._nominal, innermost(env, ActionNoise)
+        noise = innermost(env, ActionNoise)
         noise.std, noise.mean = values["noise"], values["noise_mean"]
-        simulator: Any = env.unwrapped
-        nominal.model.move(_model_of(env), values)
-        if nominal.start is not None:
-            lengths = nominal.model.lengths
-            simulator.init_qpos[lengths] = nominal.start[lengths] * values.get("size_scale", 1.0)
-        elif not simulator._env._reset_next_step:
-            update(simulator._env.physics)
+        self._nominal.settle(env, values)
 
     def read(self, env: Environment) -> Values:
         noise, model = innermost(env, ActionNoise), _model_of(env)
@@ -134,7 +165,8 @@ class _Physics:
         mean = Perturbation(name="noise_mean", unit="action", nominal=0.0, low=-0.5 * half, high=0.5 * half)
         parameters = (noise, mean, *parameters_of(model))
         start = vars(simulator).get("init_qpos")
-        nominal = _Nominal(parameters, MovableModel(model), start, can_be_shared(env))
+        start = None if start is None else start.copy()
+        nominal = _Nominal(parameters, MovableModel(model), start, can_be_shared(env)).with_sizes_that_start(env)
         env.close()
         return nominal
 

@@ -193,9 +193,12 @@ class MovableModel:
 
     def _move_bodies(self, model: Any, mass: float, size: float) -> None:
         """Lengths by `size`, masses by its cube, inertias by its fifth power; both of the latter by `mass`."""
+        there = all(self._is_scaled(model, name, size, self._places[name]) for name in ("body_ipos", "geom_rbound"))
+        weighs = self._is_scaled(model, "body_mass", mass * size**3, self._bodies)
+        if there and weighs and self._is_scaled(model, "body_inertia", mass * size**5, self._bodies):
+            return  # what follows from them takes many times a step
         self._scale(model, "body_mass", mass * size**3, self._bodies)
         self._scale(model, "body_inertia", mass * size**5, self._bodies)
-        there = all(self._is_scaled(model, name, size, self._places[name]) for name in ("body_ipos", "geom_rbound"))
         if not there:  # some tasks put things elsewhere at reset, to stay there for the episode
             for name, places in self._places.items():
                 self._scale(model, name, size, places)

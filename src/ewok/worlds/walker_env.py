@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from shimmy.dm_control_compatibility import DmControlCompatibilityV0
 
 from ewok.nominal.physics import Physics
+from ewok.worlds.mujoco_model import update
 from ewok.worlds.walker_model import NOMINAL, PARAMETERS, assign, textured_model, values_in
 
 SPEEDS = {"stand": 0.0, "walk": 1.0, "run": 8.0}  # m/s, from which on moving is fully rewarded
@@ -96,7 +97,7 @@ class WalkerEnv(DmControlCompatibilityV0):  # type: ignore[misc]
         self.values = after
         self._ezpickle_kwargs: dict[str, Any] = {**self._ezpickle_kwargs, **values}
         if not self._env._reset_next_step:
-            physics.forward()
+            update(physics)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         observation, info = super().reset(seed=seed, options=options)
