@@ -44,12 +44,13 @@ def write_study(
     failed: Sequence[tuple[str, int]] = (),
     missing: Sequence[tuple[str, int]] = (),
     spoiled: Sequence[tuple[str, int]] = (),
+    sweeps: Mapping[str, Any] | None = None,
 ) -> Path:
     """A finished study; what is `failed`, `missing` or has returns that are no numbers, as (method, seed)."""
     counts = {name: seeds if isinstance(seeds, int) else seeds[name] for name in methods}
     trials = [(method, seed) for method, count in counts.items() for seed in range(count)]
     with held(folder) as open_folder:
-        open_folder.write("study.json", study_json(folder.name, title, methods, parameters, trials, episodes))
+        open_folder.write("study.json", study_json(folder.name, title, methods, parameters, trials, episodes, sweeps))
         open_folder.write("study.toml", f'name = "{folder.name}"\ntitle = """{title}"""\nworld = "cartpole"\n')
         for method, seed in trials:
             if (method, seed) in failed:
@@ -73,13 +74,15 @@ def study_json(
     parameters: Sequence[str],
     trials: Sequence[tuple[str, int]],
     episodes: int,
+    sweeps: Mapping[str, Any] | None = None,
 ) -> str:
     told = {
         name: {"scale": "linear", "label": name.replace("_", " "), **PARAMETERS[name]}
         | {"low": PARAMETERS[name]["grid"][0], "high": PARAMETERS[name]["grid"][-1]}
         for name in parameters
     }
-    sweeps = {"kappa": {"base": "ewok", "kappa": [0.05, 0.2, 1.0]}} if set(SWEPT) & set(methods) else {}
+    if sweeps is None:
+        sweeps = {"kappa": {"base": "ewok", "kappa": [0.05, 0.2, 1.0]}} if set(SWEPT) & set(methods) else {}
     study = {"name": name, "title": title, "world": "cartpole", "seeds": 6, "episodes": episodes}
     study |= {"agent": {"recipe": "ddqn"}, "methods": {"baseline": {}, "ewok": {"kappa": 0.1}}, "sweeps": sweeps}
     ids = [{"id": trial_id(method, seed), "method": method, "seed": seed} for method, seed in trials]

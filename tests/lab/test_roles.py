@@ -10,6 +10,8 @@ from ewok.lab.roles import Roles, roles_of
 from ewok.lab.store import read
 from tests.lab.finished import EWOK, FULL, LEVELS, METHODS, SPECIALISTS, SWEPT, write_study
 
+CRITIC = {"critic": None, "-5": -5.0}
+
 
 def roles(folder: Path, methods: dict, **options: object) -> Roles:
     results = read(write_study(folder, methods, 1, parameters=("noise", "gravity"), **options))  # type: ignore[arg-type]
@@ -64,3 +66,22 @@ def test_one_randomized_over_several_parameters_keeps_its_name(tmp_path: Path) -
     assert found.names["shaken-noise"] == "shaken-noise"
     assert "shaken-noise" in found.shown("noise")
     assert "shaken-noise" not in found.shown("damping")
+
+
+def test_the_critic_is_a_value_of_its_own(tmp_path: Path) -> None:
+    base = EWOK | {"discount": None, "terminal_value": 0.0}
+    swept = {f"ewok-terminal_value-{name}": base | {"terminal_value": value} for name, value in CRITIC.items()}
+    sweeps = {"end": {"base": "ewok", "terminal_value": ["critic", -5.0]}}
+    [ablation] = roles(tmp_path / "s", METHODS | {"ewok": base} | swept, sweeps=sweeps).ablations
+    assert ablation.members == ("ewok-terminal_value--5", "ewok", "ewok-terminal_value-critic")
+    assert ablation.values == (-5.0, 0.0, "critic")
+
+
+def test_specialists_keep_their_names_beside_a_method_of_their_common_one(tmp_path: Path) -> None:
+    """Else one of them would vanish from every figure."""
+    everything = {"kind": "randomized", "parameters": ["noise", "gravity"]}
+    found = roles(tmp_path / "s", {**METHODS, "randomized": everything, **SPECIALISTS})
+    assert found.names["randomized"] == "randomized"
+    assert found.names["randomized-gravity"] == "randomized-gravity"
+    shown = found.shown("gravity")
+    assert len({found.names[name] for name in shown}) == len(shown)

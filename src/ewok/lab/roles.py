@@ -69,7 +69,7 @@ def roles_of(results: Results, having: Collection[str]) -> Roles:
     baseline = next((name for name in main if kinds[name] == "baseline" or _is_plain(settings[name])), None)
     parameters = {name: settings[name].get("parameters") for name in main if kinds[name] == "randomized"}
     specialists = {name: frozenset(moved) for name, moved in parameters.items() if isinstance(moved, list | tuple)}
-    names = {name: _shown_name(name, specialists.get(name, frozenset())) for name in present}
+    names = {name: _shown_name(name, specialists.get(name, frozenset()), results.methods) for name in present}
     return Roles(baseline, main, ablations, specialists, names)
 
 
@@ -94,12 +94,19 @@ def _ablations(results: Results, settings: Mapping[str, Mapping[str, Any]]) -> t
             continue
         for setting in (name for name, values in sweep.items() if name != "seeds" and isinstance(values, list)):
             made = [name for name in settings if name.startswith(f"{base}-{setting}-")]
-            members = [name for name in (base, *made) if settings.get(name, {}).get(setting) is not None]
-            members.sort(key=lambda name: _order(settings[name][setting]))
+            values = {name: _value(settings[name], setting) for name in (base, *made)}
+            members = sorted(
+                (name for name in values if values[name] is not None), key=lambda name: _order(values[name])
+            )
             if made and members:
-                values = tuple(settings[name][setting] for name in members)
-                found.append(Ablation(setting, base, tuple(members), values))
+                found.append(Ablation(setting, base, tuple(members), tuple(values[name] for name in members)))
     return tuple(found)
+
+
+def _value(settings: Mapping[str, Any], setting: str) -> Any:
+    """Of a method, as its file says it; None where it has none."""
+    value = settings.get(setting)
+    return "critic" if setting == "terminal_value" and setting in settings and value is None else value
 
 
 def _is_plain(settings: Mapping[str, Any]) -> bool:
@@ -107,9 +114,11 @@ def _is_plain(settings: Mapping[str, Any]) -> bool:
     return settings.get("kind") == "q-learning" and settings.get("num_samples") == 1
 
 
-def _shown_name(method: str, parameters: frozenset[str]) -> str:
+def _shown_name(method: str, parameters: frozenset[str], taken: Collection[str]) -> str:
+    """Without its one parameter, unless another method has that name: two lines of one name would be one."""
     ends = [parameter for parameter in parameters if len(parameters) == 1 and method.endswith(f"-{parameter}")]
-    return method.removesuffix(f"-{ends[0]}") if ends else method
+    short = method.removesuffix(f"-{ends[0]}") if ends else method
+    return method if short in taken else short
 
 
 def _order(value: Any) -> tuple[bool, float, str]:
