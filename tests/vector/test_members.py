@@ -98,3 +98,26 @@ def test_a_vector_that_hides_its_environments_is_refused() -> None:
 def test_environments_without_a_worst_kernel_are_refused() -> None:
     with pytest.raises(WrapperError, match="must have a `WorstKernel` in it"):
         ewok.bind(lambda o: np.zeros(len(o)), SyncVectorEnv([nominal] * 2))
+
+
+class Parts(gym.ObservationWrapper[Any, Any, Any]):
+    """The same world, shown in two parts."""
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.observation_space = gym.spaces.Dict(cart=gym.spaces.Box(-9, 9, (2,)), pole=gym.spaces.Box(-9, 9, (2,)))
+
+    def observation(self, observation: Any) -> Any:
+        return {"cart": observation[:2], "pole": observation[2:]}
+
+
+@pytest.mark.parametrize("terminal_value", [None, 0.0])
+def test_no_candidate_is_lost_where_observations_have_parts(terminal_value: float | None) -> None:
+    inner = SyncVectorEnv([lambda: Parts(nominal())] * NUM_ENVS)
+    worst = ewok.vector.WorstKernel(inner, num_samples=10, kappa=9.0, terminal_value=terminal_value)
+    envs = gw.vector.FlattenObservation(worst)
+    ewok.bind(lambda o: -np.abs(o[:, 2]), envs)
+    envs.reset(seed=0)
+    infos = [envs.step(np.ones(NUM_ENVS, dtype=int))[-1] for _ in range(60)]
+    chosen = [info["ewok"]["index"] for info in infos if "ewok" in info]  # none where all are reset at once
+    assert set(np.ravel(chosen)) == set(range(10))

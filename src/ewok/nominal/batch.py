@@ -55,9 +55,14 @@ def take_rows(batch: Any, indices: NDArray[np.intp]) -> Any:
     return batch[indices]
 
 
-def rows_of(batch: Any, num: int) -> list[Any]:
+def num_rows(batch: Any) -> int:
+    """How many observations a batch holds; `len` of a dict or a tuple counts its parts instead."""
+    return len(leaves(batch)[0])
+
+
+def rows_of(batch: Any) -> list[Any]:
     """The single observations of a batch."""
-    return [take(batch, index) for index in range(num)]
+    return [take(batch, index) for index in range(num_rows(batch))]
 
 
 def leaves(batch: Any) -> list[NDArray[Any]]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ewok.nominal.batch import leaves
+from ewok.nominal.batch import num_rows
 from ewok.worst.score import Critic
 
 
@@ -24,7 +24,7 @@ def values_of_all(critics: Sequence[Critic], batches: Sequence[Any]) -> list[NDA
     for places in groups.values():
         together = _joined([batches[place] for place in places])
         answer = critics[places[0]].values(together)
-        ends = np.cumsum([len(leaves(batches[place])[0]) for place in places])
+        ends = np.cumsum([num_rows(batches[place]) for place in places])
         for place, part in zip(places, np.split(answer, ends[:-1]), strict=True):
             values[place] = part
     return values

@@ -71,7 +71,7 @@ def _look_of(wrapper: Any) -> Look | None:
         return lambda batch: _normalised(wrapper, batch)
     if isinstance(wrapper, gvw.VectorizeTransformObservation):
         single = wrapper.wrapper
-        return lambda batch: stack([single.func(row) for row in rows_of(batch, len(batch))])
+        return lambda batch: stack([single.func(row) for row in rows_of(batch)])
     return None
 
 

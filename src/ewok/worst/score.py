@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ewok.errors import DivergedError, EwokError, ValueFunctionError, WrapperError, require
-from ewok.nominal.batch import copied, leaves, same, take, take_rows
+from ewok.nominal.batch import copied, leaves, num_rows, same, take, take_rows
 from ewok.nominal.kernel import Candidates
 from ewok.value import ValueFunction
 from ewok.worst.view import View
@@ -93,6 +93,8 @@ class Critic:
         """One finite number per candidate: the lower, the worse for the agent. Their values may be known already."""
         if values is None:
             values = self.values(self.look(candidates))
+        if values.shape != (len(candidates),):
+            _refuse_lost(values, candidates)
         ended = candidates.terminated
         if self._terminal_value is not None and np.count_nonzero(ended):
             values = np.where(ended, self._terminal_value, values)
@@ -117,7 +119,7 @@ class Critic:
                 f"{_described(observations)}, but it raised {type(error).__name__}: {error}. Call it with such a batch "
                 "by hand; an agent's value function is `ewok.value_of(agent)`."
             ) from error
-        return _checked(returned, len(leaves(observations)[0]))
+        return _checked(returned, num_rows(observations))
 
     def look(self, candidates: Candidates) -> Any:
         """Candidates as the agent would see them, in arrays of the value function's own."""
@@ -148,6 +150,13 @@ class Critic:
 def _described(batch: Any) -> str:
     shapes = [f"{leaf.dtype}{list(leaf.shape)}" for leaf in leaves(batch)]
     return f"here {' and '.join(shapes)} in a {type(batch).__name__}"
+
+
+def _refuse_lost(values: Array, candidates: Candidates) -> None:
+    raise WrapperError(
+        f"the wrappers between the agent and its worst kernel must show every one of {len(candidates)} candidates, but "
+        f"they made {len(values)} observations of them. Make them look at each observation alone."
+    )
 
 
 def _refuse_infinite(scores: Array, candidates: Candidates) -> None:

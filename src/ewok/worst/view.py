@@ -17,7 +17,7 @@ from gymnasium import spaces
 from gymnasium import wrappers as gw
 
 from ewok.errors import EwokWarning, WrapperError
-from ewok.nominal.batch import copied, leaves, rows_of, stack
+from ewok.nominal.batch import copied, leaves, num_rows, rows_of, stack
 from ewok.nominal.layers import is_foreign, memory_of, put_back
 
 _Wrapper = gym.Wrapper[Any, Any, Any, Any]
@@ -133,18 +133,14 @@ def _asked(wrapper: gym.ObservationWrapper[Any, Any, Any], batch: Any) -> Any:
     return _each(observe, batch)
 
 
-def _num_rows(batch: Any) -> int:
-    return len(leaves(batch)[0])
-
-
 def _each(observation: Callable[[Any], Any], batch: Any) -> Any:
-    return stack([observation(row) for row in rows_of(batch, _num_rows(batch))])
+    return stack([observation(row) for row in rows_of(batch)])
 
 
 def _stacked_frames(wrapper: gw.FrameStackObservation[Any, Any, Any], batch: Any) -> Any:
     """The last frames, with each candidate as the newest."""
     kept = list(wrapper.obs_queue)[1:]
-    rows = rows_of(batch, _num_rows(batch))
+    rows = rows_of(batch)
     return stack([stack([*kept, row]) for row in rows])
 
 
@@ -186,7 +182,7 @@ def _is_boxes(space: gym.Space[Any]) -> bool:
 
 def _flattened(wrapper: gw.FlattenObservation[Any, Any, Any], batch: Any) -> Any:
     """All rows at once; Gymnasium's own function takes ten times as long, one by one."""
-    num = _num_rows(batch)
+    num = num_rows(batch)
     parts = leaves(_in_order(wrapper.env.observation_space, batch))
     return np.concatenate([part.reshape(num, -1) for part in parts], axis=1)
 
