@@ -86,11 +86,15 @@ class Member:
     """One Gymnasium environment an agent acts in, and what lies between the two.
 
     Attributes:
-        env: the environment; where it lives in another process, what stands for its worst kernel here.
+        env: the environment; where it lives in another process, what stands for its worst kernel here; None
+            where it cannot be reached, and `away` says why.
         observe: turns a batch of its observations into what the agent sees.
         scale: turns its rewards into what the agent learns from; None where they are the same.
         index: which of the agent's environments it is.
         space: of the observations that the agent sees.
+        actions: the space of the agent's actions.
+        shown: names of the wrappers around the vector that `observe` goes through.
+        away: why it cannot be reached from here, and what to do; None where it can.
     """
 
     env: Any
@@ -98,6 +102,9 @@ class Member:
     scale: Callable[[NDArray[np.float64]], NDArray[np.float64]] | None = None
     index: int = 0
     space: gym.Space[Any] | None = None
+    actions: gym.Space[Any] | None = None
+    shown: tuple[str, ...] = ()
+    away: str | None = None
 
 
 MemberFinder = Callable[[Any], Iterable[Member]]
@@ -113,7 +120,7 @@ def members_of(env: Any) -> list[Member]:
     """The single environments inside `env`, be it one environment or a vector of them."""
     load_adapters(env)
     if isinstance(env, gym.Env):
-        return [Member(env, space=env.observation_space)]
+        return [Member(env, space=env.observation_space, actions=env.action_space)]
     for cls in type(env).__mro__:
         if cls in _MEMBER_FINDERS:
             return list(_MEMBER_FINDERS[cls](env))

@@ -74,3 +74,15 @@ def test_what_is_missing_is_said() -> None:
     for option in ("soft", "target"):
         with pytest.raises(ArgumentError, match=f"`{option}` must be False for RecurrentPPO"):
             ewok.value_of(model, **{option: True})
+
+
+def test_bound_elsewhere_it_does_not_remember_the_episode_of_its_own_environment() -> None:
+    model = recurrent()
+    model.learn(48)
+    elsewhere = cartpole()
+    ewok.bind(model, elsewhere)
+    elsewhere.reset(seed=0)
+    with pytest.raises(ArgumentError, match="this value is of no environment. Bind the agent itself"):
+        elsewhere.step(0)
+    ewok.bind(model, model.get_env().envs[1])  # named by itself, it still is one of its own
+    assert np.isfinite(model.get_env().step([0, 0])[1]).all()

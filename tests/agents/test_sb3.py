@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import gymnasium as gym
 import numpy as np
 import pytest
 
 import ewok
-from ewok.errors import ArgumentError
+from ewok.errors import ArgumentError, WrapperError
 
 from .worlds import (
     BAD,
@@ -171,6 +172,49 @@ def test_an_agent_made_for_other_observations_is_refused() -> None:
     model = sb3.PPO("MlpPolicy", "Pendulum-v1", device="cpu")
     with pytest.raises(ArgumentError, match="`env` must be one that shows PPO what it was made for"):
         ewok.bind(model, cartpole())
+
+
+def test_an_agent_made_for_other_actions_is_refused() -> None:
+    class Third(gym.ActionWrapper[Any, Any, Any]):
+        action_space = gym.spaces.Discrete(3)
+
+        def action(self, action: Any) -> Any:
+            return min(action, 1)
+
+    model = on_policy("PPO")
+    with pytest.raises(ArgumentError, match=r"`env` must be one that takes the actions of PPO, Discrete\(2\)"):
+        ewok.bind(model, Third(cartpole()))
+    scaled = gym.wrappers.RescaleAction(pendulum(), np.float32(-1), np.float32(1))
+    ewok.bind(sb3.PPO("MlpPolicy", scaled, device="cpu"), pendulum())
+
+
+def test_an_agent_is_not_bound_without_what_it_sees_through() -> None:
+    model = sb3.PPO("MlpPolicy", gym.wrappers.NormalizeObservation(gym.make("CartPole-v1")), device="cpu")
+    with pytest.raises(WrapperError, match="as PPO sees them where it learns, through NormalizeObservation"):
+        ewok.bind(model, cartpole())
+    ewok.bind(model, gym.wrappers.NormalizeObservation(cartpole()))
+    ewok.bind(ewok.value_of(model), cartpole())
+
+
+def test_an_agent_is_tested_elsewhere_without_a_warning() -> None:
+    """For as long as one likes: that it does not learn there is meant."""
+    model, env = on_policy("PPO"), cartpole(num_samples=2)
+    ewok.bind(model, env)
+    run(env, 1_100)
+
+
+def test_the_clock_of_an_agent_may_start_over() -> None:
+    model = sb3.PPO("MlpPolicy", cartpole(num_samples=2), n_steps=500, batch_size=500, n_epochs=1, device="cpu")
+    ewok.bind(model)
+    for _ in range(4):
+        model.learn(500)
+
+
+def run(env: Any, num_steps: int) -> None:
+    env.reset(seed=0)
+    for _ in range(num_steps):
+        if any(env.step(env.action_space.sample())[2:4]):
+            env.reset()
 
 
 def test_the_last_of_two_agents_is_followed_with_a_warning() -> None:

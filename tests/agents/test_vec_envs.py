@@ -74,8 +74,35 @@ def test_an_environment_named_by_its_kernel_is_seen_as_the_agent_sees_it() -> No
         np.testing.assert_allclose(seen, venv.normalize_obs(2 * observation), rtol=1e-5)
     with pytest.raises(WrapperError, match="`env` must show observations as PPO sees them"):
         ewok.bind(model, cartpole())
-    other = cartpole()
+    other = gym.wrappers.TransformObservation(cartpole(), lambda o: 2 * o, None)
     ewok.bind(model, VecNormalize(DummyVecEnv([lambda: other])))
+    with pytest.raises(WrapperError, match="where it learns, through TransformObservation, but it has no such"):
+        ewok.bind(model, VecNormalize(DummyVecEnv([cartpole])))
+    ewok.bind(ewok.value_of(model), cartpole())
+
+
+def test_an_agent_that_learned_in_other_processes_is_bound_elsewhere() -> None:
+    """And never stands in the way of environments that have nothing to do with it."""
+    apart = SubprocVecEnv([lambda: gym.make("CartPole-v1")], start_method="fork")
+    try:
+        model = sb3.PPO("MlpPolicy", apart, n_steps=8, batch_size=8, device="cpu")
+        elsewhere = cartpole()
+        ewok.bind(model, elsewhere)
+        assert elsewhere.bound
+        with pytest.raises(WrapperError, match="through VecNormalize, but it has no such wrapper"):
+            ewok.bind(sb3.PPO("MlpPolicy", VecNormalize(apart), device="cpu"), cartpole())
+        model.set_env(DummyVecEnv([cartpole]))
+        ewok.bind(model)
+        model.set_env(apart, force_reset=False)
+        cartpole().reset(seed=0)
+    finally:
+        apart.close()
+
+
+def test_an_agent_in_a_vector_that_nobody_knows_is_bound_by_its_value() -> None:
+    model = sb3.PPO("MlpPolicy", VecOdd(DummyVecEnv([lambda: gym.make("CartPole-v1")])), device="cpu")
+    with pytest.raises(WrapperError, match=r"not known. `VecOdd` stands .*: ewok.bind\(ewok.value_of\(agent\), env\)"):
+        ewok.bind(model, cartpole())
     ewok.bind(ewok.value_of(model), cartpole())
 
 
@@ -112,14 +139,15 @@ def test_dictionaries_of_images_numbers_and_one_hot_codes() -> None:
     assert env._report["spread"] > 0.0
 
 
+class VecOdd(VecEnvWrapper):
+    def reset(self) -> Any:
+        return self.venv.reset()
+
+    def step_wait(self) -> Any:
+        return self.venv.step_wait()
+
+
 def test_what_is_in_the_way_is_named() -> None:
-    class VecOdd(VecEnvWrapper):
-        def reset(self) -> Any:
-            return self.venv.reset()
-
-        def step_wait(self) -> Any:
-            return self.venv.step_wait()
-
     with pytest.raises(WrapperError, match="`VecOdd` stands between"):
         ewok.bind(sb3.PPO("MlpPolicy", VecOdd(DummyVecEnv([cartpole])), device="cpu"))
     apart = SubprocVecEnv([cartpole], start_method="fork")

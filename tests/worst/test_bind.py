@@ -76,6 +76,25 @@ def test_rewards_are_scaled_as_the_critics_are() -> None:
     assert max(spreads) > 3.0
 
 
+class Falling(gym.RewardWrapper[Any, Any]):
+    """Each reward is worth less than the one before: it remembers how often it was asked."""
+
+    def __init__(self, env: gym.Env[Any, Any]) -> None:
+        super().__init__(env)
+        self.asked = [0]
+
+    def reward(self, reward: Any) -> float:
+        self.asked.append(self.asked[-1] + 1)
+        return float(reward) / len(self.asked)
+
+
+def test_candidates_do_not_move_a_reward_wrapper_that_remembers() -> None:
+    env = Falling(ewok.WorstKernel(Lottery([0.5, 0.5], rewards=[1.0, 1.0]), kappa=1.0, discount=0.9))
+    ewok.bind(value, env)
+    env.reset(seed=0)
+    assert [env.step(0)[1] for _ in range(3)] == [1 / 2, 1 / 3, 1 / 4]
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [

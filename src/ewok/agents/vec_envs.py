@@ -38,24 +38,29 @@ def members(vec_env: VecEnv) -> Iterable[Member]:
     while isinstance(layer, VecEnvWrapper) and not isinstance(layer, SubprocWorstKernel):
         around.append(layer)
         layer = layer.venv
-    looks = [_look_of(wrapper) for wrapper in reversed(around) if not isinstance(wrapper, _TRANSPARENT)]
+    looking = [wrapper for wrapper in reversed(around) if not isinstance(wrapper, _TRANSPARENT)]
+    looks = [_look_of(wrapper) for wrapper in looking]
     scalers = [w.normalize_reward for w in reversed(around) if isinstance(w, VecNormalize) and w.norm_reward]
     scale = _composed(scalers) if scalers else None
     observes = [_composed([look(i) for look in looks]) if looks else None for i in range(layer.num_envs)]
-    return [Member(env, observes[i], scale, i, space) for i, env in enumerate(_inside(layer))]
+    inside, away = _inside(layer)
+    actions, shown = vec_env.action_space, tuple(type(wrapper).__name__ for wrapper in looking)
+    return [Member(env, observes[i], scale, i, space, actions, shown, away) for i, env in enumerate(inside)]
 
 
-def _inside(vec_env: Any) -> Iterable[Any]:
+def _inside(vec_env: Any) -> tuple[Sequence[Any], str | None]:
+    """What the vector holds; or nothing, and why."""
     if isinstance(vec_env, SubprocWorstKernel):
-        return vec_env.kernels
+        return vec_env.kernels, None
     if isinstance(vec_env, DummyVecEnv):
-        return vec_env.envs
+        return vec_env.envs, None
+    nothing = [None] * vec_env.num_envs
     if isinstance(vec_env, SubprocVecEnv):
-        raise WrapperError(
+        return nothing, (
             "`env` must be a SubprocVecEnv inside `ewok.agents.sb3.SubprocWorstKernel`, but it is a bare one: a value "
             "function sent to other processes would go stale. Wrap it: SubprocWorstKernel(vec_env)."
         )
-    raise WrapperError(
+    return nothing, (
         f"`env` must be a vector of environments in this process (DummyVecEnv), but it is a {type(vec_env).__name__}. "
         "Bind a value to each environment in it: ewok.bind(value, env)."
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol, final, runtime_checkable
 
@@ -100,6 +100,13 @@ class Layers:
         return [w for w in self.between if is_foreign(w) and type(w).step not in harmless]
 
 
+def wrappers_of(env: Any) -> Iterator[_Wrapper]:
+    """The wrappers of an environment, outermost first, down to the simulator."""
+    while isinstance(env, gym.Wrapper):
+        yield env
+        env = env.env
+
+
 def is_foreign(wrapper: _Wrapper) -> bool:
     """Whether its class is neither Gymnasium's own nor ours, nor known to look on without touching a thing."""
     kind = type(wrapper)
@@ -112,11 +119,13 @@ def layers_of(env: gym.Env[Any, Any]) -> Layers:
     remedy = "Of a vector of environments take one, as in `vector.envs[0]`."
     require(isinstance(env, gym.Env), "env", "a Gymnasium environment", env, remedy)
     found: list[_Wrapper] = []
-    layer = env
-    while isinstance(layer, gym.Wrapper) and registered_factory(layer) is None:
+    simulator = env
+    for layer in wrappers_of(env):
+        if registered_factory(layer) is not None:
+            break
         found.append(layer)
-        layer = layer.env
-    return Layers(tuple(found), layer)
+        simulator = layer.env
+    return Layers(tuple(found), simulator)
 
 
 def refuse_breaking_wrappers(layers: Layers, owner: str) -> None:
@@ -169,7 +178,4 @@ def plain(argument: Any) -> Any:
 
 def place_of(env: gym.Env[Any, Any]) -> int:
     """How many layers lie at or beneath a wrapper around `env`; tells generators apart."""
-    place = 1
-    while isinstance(env, gym.Wrapper):
-        env, place = env.env, place + 1
-    return place
+    return 1 + sum(1 for _ in wrappers_of(env))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from gymnasium.wrappers import vector as gvw
 
 from ewok.errors import WrapperError
 from ewok.nominal.batch import rows_of, stack
-from ewok.value import Member, UnknownAgentError, register_environments
+from ewok.value import Member, register_environments
 from ewok.vector.kernel import WorstKernel
 
 _TRANSPARENT = (
@@ -32,6 +32,7 @@ def members(envs: Any) -> Iterable[Member]:
     """Each environment of a vector, with what is made of its observations and rewards on the way up."""
     space = envs.single_observation_space
     looks: list[Look] = []
+    shown: list[str] = []
     scales: list[Look] = []
     layer: Any = envs
     while isinstance(layer, VectorWrapper) and not isinstance(layer, WorstKernel):
@@ -42,24 +43,31 @@ def members(envs: Any) -> Iterable[Member]:
                 "single observation or reward is not known. Put it on each environment, or bind a value of the "
                 "observations beneath it: ewok.bind(value, envs)."
             )
-        looks += [look] if look is not None else []
+        if look is not None:
+            looks.append(look)
+            shown.append(type(layer).__name__)
         scales += [scale] if scale is not None else []
         layer = layer.env
     observe = _composed(looks[::-1]) if looks else None
-    return [Member(env, observe, _composed(scales[::-1]) if scales else None, i, space) for i, env in _inside(layer)]
+    scale = _composed(scales[::-1]) if scales else None
+    inside, away = _inside(layer)
+    actions, names = envs.single_action_space, tuple(shown[::-1])
+    return [Member(env, observe, scale, i, space, actions, names, away) for i, env in enumerate(inside)]
 
 
-def _inside(envs: Any) -> Iterable[tuple[int, Any]]:
+def _inside(envs: Any) -> tuple[Sequence[Any], str | None]:
+    """What the vector holds; or nothing, and why."""
     if isinstance(envs, WorstKernel):
-        return enumerate(envs.kernels)
+        return envs.kernels, None
     if isinstance(envs, SyncVectorEnv) or isinstance(getattr(envs, "envs", None), list | tuple):
-        return enumerate(envs.envs)
+        return envs.envs, None
+    nothing = [None] * envs.num_envs
     if isinstance(envs, AsyncVectorEnv):
-        raise WrapperError(
+        return nothing, (
             "`env` must be an AsyncVectorEnv inside `ewok.vector.WorstKernel`, but it is a bare one: a value function "
             "sent to other processes would go stale. Wrap it: ewok.vector.WorstKernel(envs)."
         )
-    raise UnknownAgentError(
+    return nothing, (
         f"`env` must be a vector that holds its environments, but it is a {type(envs).__name__}. Use a SyncVectorEnv, "
         "or an AsyncVectorEnv inside `ewok.vector.WorstKernel`."
     )

@@ -16,7 +16,7 @@ from ewok.errors import NotResetError, WrapperError, require
 from ewok.nominal.batch import same, take
 from ewok.nominal.generators import seeded
 from ewok.nominal.kernel import Candidates
-from ewok.nominal.layers import place_of, plain
+from ewok.nominal.layers import place_of, plain, wrappers_of
 from ewok.nominal.seam import Seam
 from ewok.value import ValueFunction
 from ewok.worst.remote import RemoteCritic
@@ -288,13 +288,11 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self._critic.look_again(index)
 
     def _refuse_another(self, env: gym.Env[Any, Any]) -> None:
-        while isinstance(env, gym.Wrapper):
-            if isinstance(env, WorstKernel):
-                raise WrapperError(
-                    "`env` already has a `WorstKernel` beneath, and the worst of the worst is no kernel of "
-                    "the paper's. Change that one's `kappa`, `radius` or `num_samples` instead."
-                )
-            env = env.env
+        if any(isinstance(layer, WorstKernel) for layer in wrappers_of(env)):
+            raise WrapperError(
+                "`env` already has a `WorstKernel` beneath, and the worst of the worst is no kernel of "
+                "the paper's. Change that one's `kappa`, `radius` or `num_samples` instead."
+            )
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the value function: a copy of it would go stale. Bind again after unpickling or copying."""

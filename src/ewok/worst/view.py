@@ -15,6 +15,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 from gymnasium import wrappers as gw
+from numpy.typing import NDArray
 
 from ewok.errors import EwokWarning, WrapperError
 from ewok.nominal.batch import copied, leaves, num_rows, rows_of, stack
@@ -22,6 +23,8 @@ from ewok.nominal.layers import is_foreign, memory_of, put_back
 
 _Wrapper = gym.Wrapper[Any, Any, Any, Any]
 Look = Callable[[Any], Any]
+Rewards = NDArray[np.float64]
+Scale = Callable[[Rewards], Rewards]
 
 _UNSEEN = {
     "gymnasium.wrappers.stateful_observation:MaxAndSkipObservation": "shows the larger of two observations",
@@ -75,6 +78,35 @@ def path_of(cls: type) -> str:
     return f"{cls.__module__}:{cls.__qualname__}"
 
 
+def scale_of(wrappers: Sequence[_Wrapper], member: Scale | None = None) -> Scale | None:
+    """What these reward wrappers (outermost first) and the vector's would make of candidates' rewards, unmoved."""
+    scales = [scale for wrapper in reversed(wrappers) if (scale := _scale_of(wrapper)) is not None]
+    scales += [] if member is None else [member]
+    if not scales:
+        return None
+
+    def scale_all(rewards: Rewards) -> Rewards:
+        for scale in scales:
+            rewards = scale(rewards)
+        return rewards
+
+    return scale_all
+
+
+def _scale_of(wrapper: _Wrapper) -> Scale | None:
+    if isinstance(wrapper, gym.RewardWrapper):
+        return lambda rewards: _rewarded(wrapper, rewards)
+    if isinstance(wrapper, gw.NormalizeReward):
+        return lambda rewards: rewards / np.sqrt(wrapper.return_rms.var + wrapper.epsilon)
+    return None
+
+
+def _rewarded(wrapper: gym.RewardWrapper[Any, Any], rewards: Rewards) -> Rewards:
+    """Asked one by one; one that remembers what it was asked is put back each time."""
+    ask = _unmoved(wrapper, wrapper.reward) if is_foreign(wrapper) else wrapper.reward
+    return np.array([float(ask(reward)) for reward in rewards])
+
+
 def _is_transform(kind: type[_Wrapper]) -> bool:
     """Whether all it does goes through `observation`, `action` or `reward`, where it can be asked."""
     plain = (gym.Wrapper, gym.ObservationWrapper, gym.ActionWrapper, gym.RewardWrapper)
@@ -121,16 +153,21 @@ def _asked(wrapper: gym.ObservationWrapper[Any, Any, Any], batch: Any) -> Any:
     """Asked row by row; one from elsewhere may remember what it was asked, so it is put back each time."""
     if not is_foreign(wrapper):
         return _each(wrapper.observation, batch)
+    return _each(_unmoved(wrapper, lambda row: copied(wrapper.observation(row))), batch)
+
+
+def _unmoved(wrapper: _Wrapper, ask: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """The same question, after which the wrapper is what it is now."""
     memory = memory_of(wrapper)
 
-    def observe(row: Any) -> Any:
+    def asked(argument: Any) -> Any:
         try:
-            return copied(wrapper.observation(row))
+            return ask(argument)
         finally:
             put_back(wrapper, memory)
-            memory.update(memory_of(wrapper))
+            memory.update(memory_of(wrapper))  # containers of its own again, for the next question to change
 
-    return _each(observe, batch)
+    return asked
 
 
 def _each(observation: Callable[[Any], Any], batch: Any) -> Any:

@@ -9,10 +9,11 @@ from typing import Any, final
 import gymnasium as gym
 import numpy as np
 
-from ewok.errors import EwokWarning
+from ewok.errors import EwokError, EwokWarning
 from ewok.nominal.batch import leaves
 from ewok.nominal.kernel import Candidates
-from ewok.value import UnknownAgentError, members_of
+from ewok.nominal.layers import wrappers_of
+from ewok.value import members_of
 from ewok.worst.score import Scoring
 
 _STEPS_UNBOUND = 10_000
@@ -42,8 +43,8 @@ class Watch:
         self._num_unbound = 0
         self._num_equal: int | None = 0  # None: nothing more to find out
         self._saw_rewarding_end = False
-        self._num_scored = 0
-        self._clock: int | None = -1  # what the agent counted when last looked at; None once it was warned of
+        self._clock: int | None = None  # what the agent counted at the latest step
+        self._num_idle: int | None = 0  # steps in a row at which it did not; None once it was warned of
         self._saw_moved_agent = False
 
     def unbound_reset(self, kernel: gym.Env[Any, Any]) -> None:
@@ -66,26 +67,25 @@ class Watch:
             )
 
     def drawn(self, candidates: Candidates, scoring: Scoring, owner: Any = None) -> None:
-        self._num_scored += 1
-        if owner is not None and self._num_scored % _STEPS_IDLE == 0:
-            self._look_for_learning(owner)
+        if owner is not None and self._num_idle is not None:
+            self._look_for_learning(owner, self._num_idle)
         if self._num_equal is not None and len(candidates) > 1:
             self._look_for_noise(candidates)
         if scoring.discount is None and not self._saw_rewarding_end and np.count_nonzero(candidates.terminated):
             self._look_for_rewarding_end(candidates, scoring)
 
-    def _look_for_learning(self, agent: Any) -> None:
+    def _look_for_learning(self, agent: Any, num_idle: int) -> None:
         """An agent that counts its steps, and does not go on, was replaced by another that nobody bound."""
         clock = getattr(agent, "num_timesteps", None)
-        if clock is not None and clock == self._clock:
+        self._num_idle = num_idle + 1 if clock is not None and clock == self._clock else 0
+        self._clock = clock
+        if self._num_idle == _STEPS_IDLE:
+            self._num_idle = None
             _warn(
                 f"{_STEPS_IDLE:,} steps were scored by a {type(agent).__name__} that did not learn from them. If "
                 "another agent learns here, loaded from a file perhaps, call `ewok.bind` with that one. If it is "
                 "being tested here, bind its value alone: `ewok.bind(ewok.value_of(agent), env)`."
             )
-            self._clock = None
-        elif self._clock is not None:
-            self._clock = clock
 
     def _look_for_noise(self, candidates: Candidates) -> None:
         assert self._num_equal is not None
@@ -115,14 +115,9 @@ class Watch:
 
 def _lives_in(agent: Any, kernel: gym.Env[Any, Any]) -> bool:
     try:
-        layers = [member.env for member in members_of(environment_of(agent))]
-    except UnknownAgentError:
+        return any(layer is kernel for env in members_of(environment_of(agent)) for layer in wrappers_of(env.env))
+    except EwokError:  # held in a way that cannot be looked through
         return False
-    while layers:
-        if any(layer is kernel for layer in layers):
-            return True
-        layers = [layer.env for layer in layers if isinstance(layer, gym.Wrapper)]
-    return False
 
 
 def _warn(message: str) -> None:
