@@ -102,3 +102,21 @@ def test_walkers_can_be_turned_against_an_agent_too() -> None:
 def test_bad_input_is_named(arguments: dict[str, Any], said: str) -> None:
     with pytest.raises(ArgumentError, match=said):
         adversary(CARTPOLE, upright, **arguments)
+
+
+def test_an_agent_tested_against_itself_is_not_said_to_learn_there() -> None:
+    class Learner:
+        """An agent that counts its steps elsewhere, and so stands still here."""
+
+        env, num_timesteps = None, 5
+
+    @ewok.value_of.register(Learner)
+    def _(agent: Learner, *, soft: bool, target: bool) -> Any:
+        return upright
+
+    env = adversary("cartpole", Learner(), num_samples=2).make(radius=0.1)
+    env.reset(seed=0)
+    for _ in range(1_100):  # warnings are errors
+        observation, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        if terminated or truncated:
+            env.reset()
