@@ -114,9 +114,9 @@ def test_an_agent_tested_against_itself_is_not_said_to_learn_there() -> None:
     def _(agent: Learner, *, soft: bool, target: bool) -> Any:
         return upright
 
-    env = adversary("cartpole", Learner(), num_samples=2).make(radius=0.1)
+    env = adversary("cartpole", Learner(), num_samples=2, radii=[0.0, 0.1]).make(radius=0.1)
     env.reset(seed=0)
     for _ in range(1_100):  # warnings are errors
-        observation, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        *_, terminated, truncated, _ = env.step(env.action_space.sample())
         if terminated or truncated:
             env.reset()
