@@ -3,6 +3,10 @@
 Garnets are random MDPs of states x actions x next states, rewards between 0 and 1. Sweeps of one value
 iteration are averaged over a whole solve. Times are the processor's, but for the million
 states and for threads, which show what they can only where two cores are idle.
+
+The bar for a worst row is for the row of a sweep, which a solve pays for every row at every sweep: proved to
+1e-9, from the temperature of the sweep before, which the others' solvers cannot take over. From nothing, and
+as exact as numbers are, rows are solved once a solve, for `kernel()` and `worst_kernel`: that is stated.
 """
 
 from __future__ import annotations
@@ -111,7 +115,7 @@ def whole_chain() -> Row:
 
 
 def inner_solution() -> Iterator[Row]:
-    """A row of 20 outcomes: as a sweep takes it, proved to 1e-9 from the last sweep's temperature, and from nothing."""
+    """A row of 20 outcomes: as a sweep takes it, and from nothing."""
     mdp, num = garnet(1_000, 10, 20), 20
     value = np.random.default_rng(1).random(mdp.num_states)
     cold, warm = Operator(mdp, KL(BETA)), Operator(mdp, KL(BETA), shares=np.full(mdp.num_pairs, 0.1))
@@ -121,15 +125,16 @@ def inner_solution() -> Iterator[Row]:
         warm(value, 1e-9)
     peers = {"scipy's dual": by_scipy(z[:num], p[:num]), "cvxpy": by_cvxpy(z[:num], p[:num])}
     for name, call in peers.items():
-        np.testing.assert_allclose(call(), exact[:num], atol=1e-5)
-        for way, row in (
-            ("in a sweep", partial(warm, value, 1e-9)),
-            ("from nothing, to 1e-13", partial(cold.rows, value)),
+        off = float(abs(np.array(call()) - exact[:num]).max())
+        assert off < 1e-5
+        for way, row, bar in (
+            ("in a sweep, to 1e-9", partial(warm, value, 1e-9), ">= 500"),
+            ("from nothing, to 1e-13", partial(cold.rows, value), "stated"),
         ):
             ours, peer = processor_time(row, call, rounds=7)
             ours, peer = ours / mdp.num_pairs, peer / num
-            work = f"KL worst row of 20 outcomes, {way} ({ours * 1e6:.2f} us): {name} over ours"
-            yield Row(work, ours, peer, ">= 500", f"{peer / ours:,.0f}")
+            work = f"KL worst row of 20 outcomes, {way} ({ours * 1e6:.2f} us): {name} (off by {off:.0e}) over ours"
+            yield Row(work, ours, peer, bar, f"{peer / ours:,.0f}")
 
 
 def by_scipy(z: np.ndarray, p: np.ndarray) -> Callable[[], list[float]]:

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ewok.tabular import KL, L1, TabularMDP, robust_value_iteration
-from ewok.tabular.bounds import MacQueen
+from ewok.tabular.bounds import MacQueen, Rounding
 from ewok.tabular.operator import Operator
 
 from .worlds import gambler, garnet
@@ -32,7 +32,7 @@ def test_one_sweep_from_anywhere_proves_bounds(name: str, seed: int, scale: floa
     value = np.where(mdp.terminal, 0.0, scale * np.random.default_rng(seed).normal(size=mdp.num_states))
     new = Operator(mdp, KL(0.1))(value, slack)
     lower, upper = open_bounds(mdp)
-    did = MacQueen(mdp, KL(0.1))(value, new, slack, lower, upper)
+    did = MacQueen(mdp, Rounding(mdp, KL(0.1), mixed=False))(value, new, slack, lower, upper)
     assert np.all(lower <= EXACT[name].upper)
     assert np.all(EXACT[name].lower <= upper)
     assert (upper - lower).max() == pytest.approx(did.left, rel=1e-9, abs=1e-9 * scale) == did.gap
@@ -43,7 +43,7 @@ def test_one_sweep_from_anywhere_proves_bounds(name: str, seed: int, scale: floa
 def test_bounds_are_only_narrowed() -> None:
     """A later sweep from further off takes nothing back."""
     mdp: Any = WORLDS["no end"]
-    operator, bounds = Operator(mdp, KL(0.1)), MacQueen(mdp, KL(0.1))
+    operator, bounds = Operator(mdp, KL(0.1)), MacQueen(mdp, Rounding(mdp, KL(0.1), mixed=False))
     lower, upper = open_bounds(mdp)
     near = EXACT["no end"].value
     bounds(near, operator(near), 0.0, lower, upper)
@@ -61,7 +61,7 @@ def test_rounding_over_long_rows_is_counted(size: int, chance: float, uncertaint
     """Every state leads everywhere and pays 1: the value is 1 / (1 - gamma) exactly, however the rows are summed."""
     mdp = TabularMDP.from_arrays(np.full((size, 1, size), chance), np.ones(size), discount=0.999)
     exact = 1 / (1 - Fraction(0.999))
-    value, bounds = np.full(size, float(exact)), MacQueen(mdp, uncertainty)
+    value, bounds = np.full(size, float(exact)), MacQueen(mdp, Rounding(mdp, uncertainty, mixed=False))
     lower, upper = open_bounds(mdp)
     for _ in range(30):
         new = Operator(mdp, uncertainty)(value)

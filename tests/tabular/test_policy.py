@@ -19,6 +19,7 @@ def test_an_action_per_state_is_a_pair_per_state() -> None:
 
 def test_probabilities_are_taken_as_they_are() -> None:
     assert shares_of(MDP, [0.25, 0.75, 1.0]).tolist() == [0.25, 0.75, 1.0]
+    assert shares_of(MDP, [0.333333333, 0.666666666, 1.0])[:2].sum() == pytest.approx(1.0, abs=1e-15), "made good"
 
 
 @pytest.mark.parametrize(

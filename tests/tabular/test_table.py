@@ -113,6 +113,7 @@ def test_many_states_are_not_all_printed(tmp_path: Path) -> None:
         (["--gamma", 0.9, "--set", "tv", "--per-state"], "`--per-state` must go with kl or l1"),
         (["--gamma", 0.9, "--out", "/nowhere/policy.csv"], "must be in a folder that exists"),
         (["--gamma", 0.9, "--tolerance", 0], "`tolerance` must be greater than 0"),
+        (["--gamma", 0.9, "--max-iterations", 1], "`max_iterations` must be larger than 1 here"),
         (["--gamma", 1], "`discount` must be below 1 here"),
     ],
 )

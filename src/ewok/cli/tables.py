@@ -19,6 +19,7 @@ def solve(
     costs: Annotated[bool, typer.Option("--costs", help="The last column has costs, to be minimised.")] = False,
     per_state: Annotated[bool, typer.Option("--per-state", help="One radius for all actions (kl, l1).")] = False,
     tolerance: Annotated[float, typer.Option(help="How far the proved bounds may be apart.")] = 1e-6,
+    max_iterations: Annotated[int, typer.Option(help="Sweeps after which it gives up.")] = 100_000,
     threads: Annotated[int, typer.Option(help="That share the work.")] = 1,
     out: Annotated[Path | None, typer.Option(help="Where to write value and policy, as CSV.")] = None,
 ) -> None:
@@ -29,5 +30,6 @@ def solve(
     table = load("ewok.tabular.table", extra="tabular")
     if ":" in kind:
         find_own_modules()
-    options = {"kind": kind, "radius": radius, "costs": costs, "per_state": per_state}
-    typer.echo(table.solve_file(path, gamma=gamma, tolerance=tolerance, num_threads=threads, out=out, **options))
+    asked = {"gamma": gamma, "kind": kind, "radius": radius, "costs": costs, "per_state": per_state}
+    limits = {"tolerance": tolerance, "max_iterations": max_iterations, "num_threads": threads}
+    typer.echo(table.solve_file(path, out=out, **asked, **limits))

@@ -47,13 +47,14 @@ class Rounding:
     """How far T v as computed may be from T v, for rounding alone: a per |v| + b max v - min v + c.
 
     The sum over a row of n outcomes is off by n eps / 2 of its largest term at most, and so is the sum
-    of its probabilities, which may miss one by as much again. Rewards that are one for all outcomes count
-    only where they make the value; others enter every sum.
+    of its probabilities, which may miss one by as much again; so it is over a state's actions where they are
+    mixed. Rewards that are one for all outcomes count only where they make the value; others enter every sum.
     """
 
-    def __init__(self, mdp: TabularMDP, uncertainty: UncertaintySet | None) -> None:
+    def __init__(self, mdp: TabularMDP, uncertainty: UncertaintySet | None, mixed: bool) -> None:
         longest = int(np.diff(mdp.row_ptr).max())
-        self.per_size = (1.5 * longest + 8.0) * _EPS
+        terms = longest + (int(np.diff(mdp.state_ptr).max()) if mixed else 0)
+        self.per_size = (1.5 * terms + 8.0) * _EPS
         self.per_span = 0.0 if uncertainty is None else _INNER
         differ = len(mdp.rewards) == mdp.num_entries and longest > 1
         low, high = (float(mdp.rewards.min()), float(mdp.rewards.max())) if differ else (0.0, 0.0)
@@ -74,12 +75,11 @@ class MacQueen:
     have added to T v, and the slack, count in both.
     """
 
-    def __init__(self, mdp: TabularMDP, uncertainty: UncertaintySet | None = None) -> None:
-        rounding = Rounding(mdp, uncertainty)
+    def __init__(self, mdp: TabularMDP, rounding: Rounding, *, optimistic: bool = False) -> None:
         self._terminal = mdp.terminal
         self._discount = mdp.discount
         self._rounding = (rounding.per_size, rounding.per_span, rounding.constant)
-        self._optimistic = uncertainty is not None and uncertainty.optimistic
+        self._optimistic = optimistic
 
     def __call__(self, value: Floats, new: Floats, slack: float, lower: Floats, upper: Floats, /) -> Narrowing:
         known = (self._terminal, self._discount, self._rounding, self._optimistic)

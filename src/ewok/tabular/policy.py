@@ -48,4 +48,5 @@ def shares_of(mdp: TabularMDP, policy: ArrayLike) -> Floats:
         shown = given[mdp.state_ptr[s] : mdp.state_ptr[s + 1]].tolist()
         remedy = "Give a distribution over the actions of each state."
         require(False, "policy", f"probabilities that sum to one in {mdp.state_name(s)}", shown, remedy)
-    return given.astype(np.float64)
+    shares = given.astype(np.float64)
+    return shares / sums[mdp.states]  # to rounding, as bounds count on

@@ -38,6 +38,7 @@ def solve_file(
     costs: bool,
     per_state: bool,
     tolerance: float,
+    max_iterations: int,
     num_threads: int,
     out: Path | None,
 ) -> str:
@@ -50,7 +51,8 @@ def solve_file(
         raise ArgumentError(f"`--out` must be a file, but {out} is a folder. Add a name, such as policy.csv.")
     mdp = TabularMDP.from_csv(path, discount=gamma, sense="minimise" if costs else "maximise")
     chosen = _set_of(kind, radius, per_state)
-    solution = robust_value_iteration(mdp, chosen, tolerance=tolerance, num_threads=num_threads)
+    limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations, "num_threads": num_threads}
+    solution = robust_value_iteration(mdp, chosen, **limits)
     if out is not None:
         _write(out, solution)
     lines = [

@@ -29,23 +29,31 @@ def bounds_of(mdp: TabularMDP, uncertainty: UncertaintySet | None, shares: Float
     if uncertainty is not None:
         require_set(uncertainty)
     if mdp.discount < 1.0:
-        return MacQueen(mdp, uncertainty)
+        return MacQueen(
+            mdp, _rounding_of(mdp, uncertainty, shares), optimistic=uncertainty is not None and uncertainty.optimistic
+        )
     if uncertainty is not None and uncertainty.per_state:
         raise ArgumentError("`discount` must be below 1 for a set with per_state=True, but it is 1. Discount the MDP.")
     return _undiscounted(mdp, uncertainty, shares)
 
 
+def _rounding_of(mdp: TabularMDP, uncertainty: UncertaintySet | None, shares: Floats | None) -> Rounding:
+    mixed = shares is not None or (uncertainty is not None and uncertainty.per_state)
+    return Rounding(mdp, uncertainty, mixed)
+
+
 def _undiscounted(mdp: TabularMDP, uncertainty: UncertaintySet | None, shares: Floats | None) -> Bounds:
     """The bounds that hold for this MDP without discount, or an error that says why there are none."""
+    rounding = _rounding_of(mdp, uncertainty, shares)
     considered = np.ones(mdp.num_pairs, dtype=bool) if shares is None else shares > 0.0
     stuck = _stuck(mdp, _as(uncertainty, optimistic=False), considered, every_action=True)
     if not stuck.any():
         longest = _longest(mdp, _as(uncertainty, optimistic=True), considered)
-        return _ByDuration(longest, Rounding(mdp, uncertainty))
+        return _ByDuration(longest, rounding)
     costs = -mdp.entry_rewards[np.repeat(considered, np.diff(mdp.row_ptr))]
     stuck = _stuck(mdp, uncertainty, considered, every_action=shares is not None)
     if not stuck.any() and costs.min() > 0.0:
-        return _ByCost(mdp, float(costs.min()), Rounding(mdp, uncertainty))
+        return _ByCost(mdp, float(costs.min()), rounding)
     if stuck.any():
         reason = f"from {mdp.state_name(int(np.flatnonzero(stuck)[0]))} no policy is sure to reach a terminal state"
     else:
