@@ -14,16 +14,17 @@ SOURCE = Path(__file__).parent.parent / "src" / "ewok"
 # Each room, and what it may import of ours beside itself.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "named": {"errors"},
     "nominal": {"errors"},
     "value": {"errors"},
     "worst": {"errors", "nominal", "value"},
-    "worlds": {"errors", "nominal", "worst"},
+    "worlds": {"errors", "named", "nominal", "worst"},
     "vector": {"errors", "nominal", "value", "worst"},
-    "agents": {"errors", "nominal", "value", "vector", "worst"},
+    "agents": {"errors", "named", "nominal", "value", "vector", "worst"},
     "testing": {"errors", "nominal", "worlds"},
     "cli": {"errors"},
-    "tabular": {"errors", "worst"},
-    "lab": {"agents", "errors", "nominal", "tabular", "value", "vector", "worlds", "worst"},
+    "tabular": {"errors", "named", "worst"},
+    "lab": {"agents", "errors", "named", "nominal", "tabular", "value", "vector", "worlds", "worst"},
 }
 
 

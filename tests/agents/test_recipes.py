@@ -190,9 +190,7 @@ def test_variants_for_a_cpu_differ_in_size_alone(name: str) -> None:
 def test_bad_input() -> None:
     with pytest.raises(ArgumentError, match="the name of a recipe, but it is 'ddq'. Did you mean 'ddqn'"):
         recipes.get("ddq")
-    with pytest.raises(ArgumentError, match='`agent` must be "module:class"'):
-        recipes.agent_class("PPO")
-    with pytest.raises(ArgumentError, match="cannot be imported"):
-        recipes.agent_class("stable_baselines3:PPPO")
+    with pytest.raises(ArgumentError, match="`agent` must be \"module:object\", but it is 'PPO'"):
+        recipes.get("ppo").with_agent("PPO").make(None)
     other = recipes.get("ddqn").with_agent("stable_baselines3:DQN")
     assert (other.agent, other.settings) == ("stable_baselines3:DQN", recipes.get("ddqn").settings)

@@ -117,7 +117,7 @@ def test_same_meaning_same_agent(recipe: str) -> None:
 def test_an_agent_must_learn(monkeypatch: pytest.MonkeyPatch) -> None:
     told = meaning({"kind": "baseline"})
     told["agent"]["agent"] = "builtins:max"
-    monkeypatch.setattr("ewok.lab.training.agent_class", lambda path: lambda env, seed: object())
+    monkeypatch.setattr("ewok.lab.training.named", lambda path, argument: lambda env, seed: object())
     with pytest.raises(ArgumentError, match="learn"):
         prepare(told)
 

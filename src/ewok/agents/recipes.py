@@ -8,7 +8,6 @@ CHOSEN   chosen here, with the reason
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
@@ -16,7 +15,8 @@ from typing import Any, NamedTuple, final
 
 import numpy as np
 
-from ewok.errors import ArgumentError, require, require_known
+from ewok.errors import require_known
+from ewok.named import named
 from ewok.worst.kernel import WorstKernel
 
 PAPER, ZOO, LIBRARY, CHOSEN = "paper", "RL zoo", "library's default", "chosen here"
@@ -80,21 +80,11 @@ class Recipe:
             settings["policy_kwargs"] = {name: number.value for name, number in self.networks.items()}
         if self.exploration_std is not None and "action_noise" not in overrides:
             settings["action_noise"] = _noise(env, self.exploration_std.value)
-        return agent_class(self.agent)("MlpPolicy", env, seed=seed, **(settings | overrides))
+        return named(self.agent, "agent")("MlpPolicy", env, seed=seed, **(settings | overrides))
 
     def with_agent(self, agent: str) -> Recipe:
         """The same numbers for another class, "module:class", that takes them."""
         return replace(self, agent=agent)
-
-
-def agent_class(path: str) -> Any:
-    """The class that "module:class" names."""
-    module, _, name = path.partition(":")
-    require(bool(module and name), "agent", '"module:class"', path, 'Try "stable_baselines3:PPO".')
-    try:
-        return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise ArgumentError(f"`agent` must be module:class, but {path} cannot be imported: {error}.") from error
 
 
 def get(name: str) -> Recipe:
@@ -105,7 +95,7 @@ def get(name: str) -> Recipe:
 
 def _noise(env: Any, std: float) -> Any:
     size = env.action_space.shape
-    return agent_class("stable_baselines3.common.noise:NormalActionNoise")(np.zeros(size), np.full(size, std))
+    return named("stable_baselines3.common.noise:NormalActionNoise", "noise")(np.zeros(size), np.full(size, std))
 
 
 def _worst_kernel(num_samples: int, kappa: float) -> Mapping[str, Number]:

@@ -90,8 +90,6 @@ def _text(error: Exception, debug: bool) -> str:
         return "".join(traceback.format_exception(error)).rstrip()
     if isinstance(error, OSError) and error.filename is not None:
         return f"{error.filename}: {error.strerror}."
-    if isinstance(error, ModuleNotFoundError) and not isinstance(error, EwokError):
-        return f"{error}. Modules of yours are looked for in this folder, and where Python finds others."
     return str(error) or type(error).__name__
 
 

@@ -7,7 +7,6 @@ file are told at once, whatever else is wrong with it.
 from __future__ import annotations
 
 import difflib
-import importlib
 import inspect
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,6 +16,7 @@ from ewok import worlds
 from ewok.agents import recipes
 from ewok.errors import ArgumentError, EwokError
 from ewok.lab.study import KINDS, SWEPT
+from ewok.named import named
 from ewok.worlds import World
 
 Mistake = tuple[str, str]  # place in the file, and what is wrong
@@ -60,22 +60,13 @@ def _endless(value: Any, place: str) -> Iterator[Mistake]:
         yield from _endless(part, f"{place}.{key}".lstrip("."))
 
 
-def importable(path: str, what: str) -> Any:
-    """The object that "module:object" names, or an error that says why not."""
-    module, _, name = path.partition(":")
-    try:
-        return getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise ArgumentError(f"cannot be imported as {what}: {error}") from error
-
-
 def _world(name: Any) -> tuple[World | None, list[Mistake]]:
     if not isinstance(name, str):
         return None, []
     try:
         return worlds.get(name), []
-    except (EwokError, ImportError) as error:
-        told = _unknown(name, worlds.names(), "world") if ":" not in name else str(error)
+    except EwokError as error:
+        told = _unknown(name, worlds.names(), "world") if ":" not in name else _text(error)
         return None, [("world", told)]
 
 
@@ -90,9 +81,9 @@ def _of_agent(agent: Mapping[str, Any]) -> list[Mistake]:
     if ":" not in path:
         return [("agent.agent", f'must be "module:object", but it is {path!r}')]
     try:
-        cls = importable(path, "an agent")
+        cls = named(path, "agent")
     except ArgumentError as error:
-        return [("agent.agent" if agent.get("agent") else "agent.recipe", str(error))]
+        return [("agent.agent" if agent.get("agent") else "agent.recipe", _text(error))]
     if not isinstance(cls, type):
         settings = [f"agent.{name}" for name in ("settings", "networks") if agent.get(name)]
         return [(place, "is for a class; a function of (env, seed) has its own") for place in settings]
@@ -133,10 +124,10 @@ def _of_method(name: str, method: Mapping[str, Any], world: World | None) -> Ite
         return
     if ":" in kind:
         try:
-            if not callable(importable(kind, "a method")):
+            if not callable(named(kind, "kind")):
                 yield ".kind", f"must be a function (env, world, generator) -> env, but {kind} is none"
         except ArgumentError as error:
-            yield ".kind", str(error)
+            yield ".kind", _text(error)
     elif kind not in KINDS:
         missing = "" if "kind" in method else "is missing, and the table's own name is no kind: "
         yield ".kind", missing + _unknown(kind, KINDS, "kind of method")
@@ -191,7 +182,7 @@ def _unknown(name: Any, known: Iterable[str], what: str) -> str:
     )
 
 
-def _text(error: ArgumentError) -> str:
+def _text(error: EwokError) -> str:
     return str(error).rstrip(".")
 
 

@@ -11,9 +11,9 @@ from typing import Any, final
 import gymnasium as gym
 import numpy as np
 
-from ewok.agents.recipes import agent_class
 from ewok.errors import ArgumentError, EwokError, EwokWarning, MissingExtraError, require_package
 from ewok.lab.archive import CLASSES, algorithm_of, found, settings_of
+from ewok.named import named
 
 NOTICE = "Loading a model or a normaliser can run code that is in the file: load only those of people you trust."
 
@@ -85,7 +85,7 @@ def _loaded(path: Path, algorithm: str) -> Any:
     if algorithm in CLASSES:
         package = place.partition(":")[0]
         require_package(package, "sbx" if package == "sbx" else "sb3")
-    kind = agent_class(place)
+    kind = named(place, "algo")
     try:
         return kind.load(path, device="cpu", custom_objects=dict(_UNNEEDED))
     except (EwokError, OSError):

@@ -12,9 +12,9 @@ import gymnasium as gym
 import numpy as np
 
 from ewok import worlds
-from ewok.agents.recipes import agent_class
 from ewok.errors import ArgumentError, require
 from ewok.lab.record import Recorder, Tell
+from ewok.named import named
 from ewok.value import value_of
 from ewok.worlds import DomainRandomization
 from ewok.worst.bind import bind
@@ -37,7 +37,7 @@ def training_world(meaning: Plain) -> gym.Env[Any, Any]:
         return DomainRandomization(env, world, method["parameters"], method["distribution"])
     generator = np.random.default_rng([_OWN_STREAM, meaning["seed"]])
     before = {"observation": env.observation_space, "action": env.action_space}
-    made = agent_class(kind)(env, world, generator, **method["options"])
+    made = named(kind, "kind")(env, world, generator, **method["options"])
     require(isinstance(made, gym.Env), "kind", f"a function that returns an environment, as {kind}", made, "Return it.")
     after = {"observation": made.observation_space, "action": made.action_space}
     for name, space in before.items():  # agents are evaluated in the world as it is
@@ -52,7 +52,7 @@ def training_world(meaning: Plain) -> gym.Env[Any, Any]:
 def make_agent(meaning: Plain, env: gym.Env[Any, Any]) -> Any:
     """The agent, on `env`."""
     told, seed = meaning["agent"], meaning["seed"]
-    made = agent_class(told["agent"])
+    made = named(told["agent"], "agent")
     is_class = inspect.isclass(made)
     if not is_class:
         return made(env, seed)
@@ -61,7 +61,7 @@ def make_agent(meaning: Plain, env: gym.Env[Any, Any]) -> Any:
         settings["policy_kwargs"] = dict(told["networks"])
     if told["exploration_std"] is not None:
         size: Any = env.action_space.shape
-        noise = agent_class("stable_baselines3.common.noise:NormalActionNoise")
+        noise = named("stable_baselines3.common.noise:NormalActionNoise", "noise")
         settings["action_noise"] = noise(np.zeros(size), np.full(size, told["exploration_std"]))
     return made(told["policy"], env, seed=seed, **settings)
 
@@ -112,7 +112,7 @@ def prepare(meaning: Plain, logs: Path | None = None, tell: Tell | None = None) 
 def keep_log(agent: Any, logs: Path | None) -> None:
     """Let an agent of Stable-Baselines3's kind write what TensorBoard shows."""
     if logs is not None and hasattr(agent, "set_logger"):
-        configure = agent_class("stable_baselines3.common.logger:configure")
+        configure = named("stable_baselines3.common.logger:configure", "logger")
         agent.set_logger(configure(str(logs), ["tensorboard"]))
 
 
@@ -124,7 +124,7 @@ def _bound(agent: Any, env: gym.Env[Any, Any], options: dict[str, bool]) -> Any:
     if not isinstance(layer, WorstKernel):
         return None
     if hasattr(agent, "set_logger"):
-        return agent_class("ewok.agents.callback:WorstKernelCallback")(**options)
+        return named("ewok.agents.callback:WorstKernelCallback", "callback")(**options)
     if value_of.knows(agent) or not hasattr(agent, "value"):
         bind(agent, env, **options)
     else:

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from ewok import errors, worlds
-from ewok.agents.recipes import agent_class
 from ewok.lab.columns import write_columns
 from ewok.lab.evaluate import evaluate, normaliser_of
 from ewok.lab.folder import as_json
 from ewok.lab.plan import Trial
 from ewok.lab.training import prepare
+from ewok.named import named
 
 Tell = Callable[[str, int, float], None]  # stage, steps so far, mean return of recent episodes
 
@@ -29,7 +29,7 @@ _OTHERS = ("mujoco", "dm-control", "shimmy", "scipy", "numba", "ray")
 def run_trial(trial: Trial, place: Path, tell: Tell) -> None:
     """Train, evaluate, and write all there is to know into the folder `place`. Same meaning, same numbers."""
     meaning, evaluation = trial.meaning, trial.meaning["evaluation"]
-    agent_class(meaning["agent"]["agent"])  # loading a library is no part of the time that training takes
+    named(meaning["agent"]["agent"], "agent")  # loading a library is no part of the time that training takes
     began = time.monotonic()
     tell("train", 0, float("nan"))
     training = prepare(meaning, place / "tensorboard", lambda steps, level: tell("train", steps, level))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ewok.errors import ArgumentError, require_known
+from ewok.named import named
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.sets import KL, L1, L2, TV, Burg, ChiSquare, Contamination, LInf, UncertaintySet
 from ewok.tabular.solution import Solution
@@ -76,11 +76,7 @@ def solve_file(
 def _set_of(kind: str, radius: float, per_state: bool) -> UncertaintySet:
     """By name, or `module:object` that makes one from a radius."""
     if ":" in kind:
-        module, _, name = kind.partition(":")
-        try:
-            make = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError) as error:
-            raise ArgumentError(f"`--set` must be module:object, but {kind} cannot be imported: {error}.") from error
+        make = named(kind, "--set")
     else:
         require_known(kind, _SETS, "--set", "a set")
         make = _SETS[kind]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,6 +12,7 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from ewok.errors import require, require_known, require_package
+from ewok.named import named
 from ewok.worlds.generic import GENERIC, fit, place, values_in
 from ewok.worlds.perturbation import Perturbation
 from ewok.worlds.vector import Batch, LoopBatch, WorldVector
@@ -256,8 +256,7 @@ def get(name: str) -> World:
         ['cart_mass', 'gravity', 'noise', 'pole_length', 'pole_mass']
     """
     if ":" in str(name):
-        module, _, attribute = name.partition(":")
-        found = getattr(importlib.import_module(module), attribute, None)
+        found = named(name, "name")
         require(isinstance(found, World), "name", 'text "module:object" of an `ewok.worlds.World`', name, "Make one.")
         return cast(World, found)
     prefix, _, rest = str(name).partition("/")
