@@ -18,6 +18,7 @@ from ewok.worlds import Perturbation, get
 named_oddly = dataclasses.replace(
     get("cartpole"), parameters=[Perturbation(name="how much", nominal=1.0, low=0.0, high=2.0)]
 )
+unmoved = dataclasses.replace(get("cartpole"), parameters=[])
 
 
 class Coin:

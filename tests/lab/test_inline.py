@@ -25,6 +25,11 @@ def test_it_is_one_element_that_says_what_it_shows(drawn: str) -> None:
     assert "width" not in element.attrib  # it takes the width there is
 
 
+def test_a_backslash_is_a_character_like_any_other(found: Findings) -> None:
+    svg = inline(partial(single, found.panels[0], tones_of((found,))), "salt", r"C:\Users \1 \g<0>")
+    assert ElementTree.fromstring(svg).attrib["aria-label"] == r"C:\Users \1 \g<0>"
+
+
 def test_text_is_text_in_the_pages_own_face(drawn: str) -> None:
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", drawn)
     assert {"noise (m)", "return", "nominal"} <= set(texts)

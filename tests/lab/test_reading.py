@@ -26,6 +26,7 @@ SMALL: dict[str, Any] = {
 }
 EWOK = {"kind": "ewok", "kappa": 0.1}
 SWEEP = {"base": "ewok", "kappa": [0.5]}
+LOG = {"kind": "randomized", "distribution": "log-uniform"}
 EACH = {"kind": "randomized", "parameters": "each"}
 
 
@@ -128,6 +129,22 @@ def test_all_mistakes_are_told_at_once_each_with_its_place_and_the_nearest_name(
             "methods.all",
             "'all-how much', but",
         ),
+        (
+            {"world": "walker-walk", "perturbations": {"joint_damping": [0.0, 1.0]}},
+            "perturbations.joint_damping",
+            "must be above 0, for its axis is logarithmic",
+        ),
+        (
+            {"methods": {"all": EACH | LOG}},
+            "methods.all.distribution",
+            "noise is tested from 0, which has no logarithm",
+        ),
+        (
+            {"methods": {"some": {**LOG, "parameters": ["gravity"]}}, "perturbations": {"gravity": [0.0]}},
+            "methods.some.distribution",
+            "gravity is tested from 0",
+        ),
+        ({"world": "tests.lab.mine:unmoved"}, "perturbations", "these fit any world: "),
         ({"world": "tests.lab.mine:coin"}, "world", "ewok.worlds.World"),
         ({"world": "nowhere:world"}, "world", "No module named 'nowhere'"),
         ({"world": "tests.lab.mistaken:world"}, "world", "NameError: name 'undefined' is not defined (/"),

@@ -39,7 +39,8 @@ def inline(make: Make, salt: str, told: str) -> str:
     text = re.sub(r"font: ([\d.]+px) [^;\"]*", r"font: \1 var(--face)", text)  # as older versions write it
     size = re.search(r'viewBox="([\d. ]+)"', text)
     box = size[1] if size else ""
-    return re.sub(r"<svg [^>]*>", f'<svg viewBox="{box}" role="img" aria-label="{html.escape(told)}">', text, count=1)
+    start = f'<svg viewBox="{box}" role="img" aria-label="{html.escape(told)}">'
+    return re.sub(r"<svg [^>]*>", lambda _: start, text, count=1)  # as it is: labels may have backslashes
 
 
 def variable(colour: str) -> str:

@@ -17,7 +17,7 @@ from ewok.agents import recipes
 from ewok.errors import ArgumentError, EwokError
 from ewok.lab.study import KINDS, SWEPT
 from ewok.named import named
-from ewok.worlds import World
+from ewok.worlds import GENERIC, World
 
 Mistake = tuple[str, str]  # place in the file, and what is wrong
 
@@ -39,14 +39,17 @@ def mistakes_of(raw: Mapping[str, Any]) -> dict[str, str]:
     """Place and mistake."""
     world, found = _world(raw.get("world"))
     found += _of_agent(_table(raw.get("agent")))
-    names = {name for name, _ in _tables(raw.get("methods"))}
+    names, tested = {name for name, _ in _tables(raw.get("methods"))}, _table(raw.get("perturbations"))
     for name, method in _tables(raw.get("methods")):
-        found += [(f"methods.{name}{place}", told) for place, told in _of_method(name, method, world)]
+        found += [(f"methods.{name}{place}", told) for place, told in _of_method(name, method, world, tested)]
     for name, sweep in _tables(raw.get("sweeps")):
         found += [(f"sweeps.{name}{place}", told) for place, told in _of_sweep(sweep, names, raw)]
     if world is not None:
-        for name, values in _table(raw.get("perturbations")).items():
+        for name, values in tested.items():
             found += [(f"perturbations.{name}", told) for told in _of_values(world, name, values)]
+        if not tested and not world.perturbations:
+            told = "are needed, for the world has no parameters of its own; these fit any world"
+            found.append(("perturbations", f"{told}: {', '.join(GENERIC)}"))
     found += _endless(raw, "")
     return dict(reversed(found))  # of two at one place the first counts
 
@@ -118,7 +121,9 @@ def _keywords(cls: Any) -> set[str]:
     return known - {"self"}
 
 
-def _of_method(name: str, method: Mapping[str, Any], world: World | None) -> Iterator[Mistake]:
+def _of_method(
+    name: str, method: Mapping[str, Any], world: World | None, tested: Mapping[str, Any]
+) -> Iterator[Mistake]:
     kind = method.get("kind", name)
     if not isinstance(kind, str):
         return
@@ -143,6 +148,10 @@ def _of_method(name: str, method: Mapping[str, Any], world: World | None) -> Ite
         yield "", f"one of kappa and radius must be given, and {given}; try kappa = 0.2 or radius = 0.3"
     if world is not None and isinstance(method.get("parameters"), list):
         yield from ((".parameters", _text(error)) for error in _errors(world.perturbation, method["parameters"]))
+    if world is not None and kind == "randomized" and method.get("distribution") == "log-uniform":
+        for parameter, low in _least(world, method.get("parameters"), tested):
+            if low <= 0.0:
+                yield ".distribution", f"{parameter} is tested from {low:g}, which has no logarithm"
 
 
 def _of_sweep(sweep: Mapping[str, Any], names: Iterable[str], raw: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -165,6 +174,20 @@ def _of_values(world: World, name: str, values: Any) -> Iterator[str]:
         return
     if isinstance(values, list):
         yield from (_text(error) for error in _errors(parameter.checked, values))
+        if parameter.log and any(isinstance(value, int | float) and value <= 0.0 for value in values):
+            yield "must be above 0, for its axis is logarithmic"
+
+
+def _least(world: World, names: Any, tested: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    """What is randomized, and where each range begins."""
+    for name in names if isinstance(names, list) else tested or world.perturbations:
+        try:
+            parameter = world.perturbation(name)
+        except ArgumentError:
+            continue
+        values = tested.get(name)
+        numbers = [value for value in values if isinstance(value, int | float)] if isinstance(values, list) else []
+        yield name, min([*numbers, parameter.nominal] if numbers else [parameter.low])
 
 
 def _errors(check: Callable[[Any], Any], values: Iterable[Any]) -> Iterator[ArgumentError]:
