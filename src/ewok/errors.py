@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import difflib
 import importlib.util
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sized
+from numbers import Integral
 from typing import Any
 
 from gymnasium.error import ResetNeeded
@@ -61,6 +62,20 @@ def require(condition: bool, argument: str, requirement: str, value: Any, remedy
     """Raise `ArgumentError` in one form everywhere unless `condition` holds."""
     if not condition:
         raise ArgumentError(f"`{argument}` must be {requirement}, but it is {value!r}. {remedy}")
+
+
+def require_whole(value: Any, argument: str, remedy: str, *, of: str = "", least: int = 1) -> int:
+    """`value` as an integer; raise `ArgumentError` unless it is a whole number `of` something, at least `least`."""
+    valid = not isinstance(value, bool) and isinstance(value, Integral) and int(value) >= least
+    require(valid, argument, f"a whole number{of and f' of {of}'}, at least {least}", value, remedy)
+    return int(value)
+
+
+def require_several(values: Any, argument: str, requirement: str, remedy: str) -> None:
+    """Raise `ArgumentError` unless there are one or more values, in a list or the like."""
+    listed = isinstance(values, Iterable) and isinstance(values, Sized) and getattr(values, "ndim", 1) > 0
+    listed = listed and not isinstance(values, str | bytes | Mapping) and len(values) > 0
+    require(listed, argument, f"{requirement}, in a list", values, remedy)
 
 
 def require_package(package: str, extra: str) -> None:

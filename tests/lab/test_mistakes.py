@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ewok.lab.mistakes import _keywords, mistakes_of
@@ -19,6 +19,7 @@ keys = st.sampled_from(["world", "agent", "methods", "sweeps", "perturbations", 
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.dictionaries(keys, plain))
+@example(raw={"methods": {"a": {"kind": ".:"}, ".:": {}}})
 def test_whatever_a_file_says_it_is_answered(raw: dict[str, Any]) -> None:
     found = mistakes_of(raw)
     assert all(isinstance(place, str) and told for place, told in found.items())

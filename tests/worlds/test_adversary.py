@@ -94,6 +94,8 @@ def test_walkers_can_be_turned_against_an_agent_too() -> None:
         ({"num_samples": 1}, "`num_samples` must be a whole number, at least 2"),
         ({"num_samples": 2.5}, "`num_samples` must be a whole number"),
         ({"radii": ()}, "`radii` must be one or more radii"),
+        ({"radii": 0.3}, "`radii` must be one or more radii.* in a list, but it is 0.3"),
+        ({"radii": ("0.3",)}, "`radii` must be one or more radii"),
         ({"radii": (0.0, -0.1)}, r"`radii` must be one or more radii, from 0 to log N = 2\.71"),
         ({"radii": (0.0, float("nan"))}, "`radii` must be one or more radii"),
         ({"num_samples": 4, "radii": (0.0, 2.0)}, r"`radii` must be .* to log N = 1\.39.*4 samples carry no more"),

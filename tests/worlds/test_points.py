@@ -54,6 +54,9 @@ def test_a_cloud_fills_the_range_of_each_by_itself() -> None:
     ("ask", "said"),
     [
         (lambda: along("cartpole", "gravity", []), "`values` must be one or more values of 'gravity'"),
+        (lambda: along("cartpole", "gravity", 5.0), "`values` must be .* in a list, but it is 5.0"),  # type: ignore[arg-type]
+        (lambda: along("cartpole", "gravity", "5"), "`values` must be .* in a list, but it is '5'"),
+        (lambda: along("cartpole", "gravity", np.array(5.0)), "`values` must be .* in a list"),  # type: ignore[arg-type]
         (lambda: along("cartpole", "gravity", [float("nan")]), "`gravity` must be a finite number"),
         (lambda: along("cartpole", "gravitas"), "Did you mean 'gravity'"),
         (lambda: along("cartpoles", "gravity"), "Did you mean 'cartpole'"),
@@ -68,3 +71,7 @@ def test_a_cloud_fills_the_range_of_each_by_itself() -> None:
 def test_bad_input_is_named(ask: Any, said: str) -> None:
     with pytest.raises(ArgumentError, match=said):
         ask()
+
+
+def test_one_name_is_enough_for_a_cloud() -> None:
+    assert cloud("cartpole", 5, "gravity") == cloud("cartpole", 5, ["gravity"])

@@ -105,7 +105,10 @@ def test_a_delay_shows_what_was_to_be_seen_before_and_first_of_all_the_first() -
 @pytest.mark.parametrize(
     ("make", "said"),
     [
-        (lambda: ObservationNoise(gym.make("FrozenLake-v1")), "one array .Box.*FlattenObservation"),
+        (
+            lambda: ObservationNoise(gym.make("FrozenLake-v1")),
+            "one array of floating-point numbers.*FlattenObservation",
+        ),
         (lambda: StuckSensors(gym.make("FrozenLake-v1")), "`StuckSensors` needs observations"),
         (lambda: ObservationNoise(acrobot(), std=-1.0), "`std` must be a finite number at least 0"),
         (lambda: DroppedSensors(acrobot(), probability=1.5), "`probability` must be .*at most 1"),
@@ -117,3 +120,16 @@ def test_a_delay_shows_what_was_to_be_seen_before_and_first_of_all_the_first() -
 def test_bad_input_is_named(make: Any, said: str) -> None:
     with pytest.raises((ArgumentError, WrapperError), match=said):
         make()
+
+
+def test_images_of_whole_numbers_are_told_what_makes_them_numbers_that_noise_fits() -> None:
+    class Images(gym.ObservationWrapper[Any, Any, Any]):
+        observation_space = gym.spaces.Box(0, 255, (4, 4, 3), np.uint8)
+
+        def observation(self, observation: Any) -> Any:
+            return np.zeros((4, 4, 3), dtype=np.uint8)
+
+    images = Images(gym.make("CartPole-v1"))
+    with pytest.raises(WrapperError, match="one array of floating-point numbers.*uint8.*DtypeObservation"):
+        ObservationNoise(images, std=0.1)
+    ObservationNoise(gym.wrappers.DtypeObservation(images, np.float32), std=0.1).reset(seed=0)

@@ -169,3 +169,12 @@ def test_no_points_are_no_vector() -> None:
 def test_episodes_are_a_whole_number(episodes: Any) -> None:
     with pytest.raises(ArgumentError, match="`episodes` must be a whole number, at least 1"):
         ewok.worlds.get("cartpole").make_vector([{}], episodes)
+
+
+def test_actions_may_be_a_list_and_are_one_for_each() -> None:
+    vector = ewok.worlds.get("cartpole").make_vector([{}], episodes=3)
+    vector.reset(seed=0)
+    vector.step([0, 1, 0])
+    for actions in ([0, 1], 1, [[0, 1, 0]]):
+        with pytest.raises(ArgumentError, match="`actions` must be one action per environment, 3 here"):
+            vector.step(actions)

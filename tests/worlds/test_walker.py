@@ -83,3 +83,9 @@ def test_randomising_walkers_compiles_no_value_of_a_grid_twice() -> None:
     for _ in range(50):
         env.reset()
     assert model_of.cache_info().misses == compiled
+
+
+def test_walkers_above_the_floor_are_found_by_name() -> None:
+    world = ewok.worlds.get("walker-run-grounded")
+    assert world.recorded == "walker-run-grounded"
+    assert world.make(thigh_length=0.4).unwrapped.spec.kwargs["grounded"]  # type: ignore[union-attr]

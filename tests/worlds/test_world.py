@@ -32,6 +32,10 @@ MASS = Perturbation(name="mass", nominal=1.0, low=0.5, high=2.0, above=0.0)
 SWING = World(name="swing", build=build, parameters=[GRAVITY, MASS], settle=settle)
 
 
+def named(name: str, *parameters: Perturbation) -> World:
+    return World(name=name, build=build, parameters=parameters, settle=settle)
+
+
 @pytest.fixture
 def registered() -> Iterator[World]:
     yield ewok.worlds.register(SWING)
@@ -126,6 +130,15 @@ def test_many_at_once_are_single_environments_where_nothing_is_faster() -> None:
         (lambda: ewok.worlds.get("cartpol"), "`name` must be the name of a world.*Did you mean 'cartpole'.*There are:"),
         (lambda: SWING.make(gravty=3.0), "`parameter` must be the name of a parameter of the world 'swing'.*'gravity'"),
         (lambda: SWING.make_vector([{"gravty": 3.0}]), "Did you mean 'gravity'"),
+        (lambda: ewok.worlds.get("dm_contrl/cheetah-run"), "a family of worlds.*Did you mean 'dm_control'"),
+        (lambda: ewok.worlds.get("nosuch:thing"), "`name` must be \"module:object\".*No module named 'nosuch'"),
+        (lambda: ewok.worlds.get(".:thing"), "`name` must be .*relative import"),
+        (lambda: ewok.worlds.get(["cartpole"]), "`name` must be the name of a world"),  # type: ignore[arg-type]
+        (lambda: SWING.make_vector({"gravity": 5.0}), "`points` must be .* in a list, but it is {'gravity': 5.0}"),  # type: ignore[arg-type]
+        (lambda: SWING.make_vector(["gravity"]), "`points` must be one or more mappings"),  # type: ignore[list-item]
+        (lambda: SWING.make_vector([{}], episodes=1.5), "`episodes` must be a whole number, at least 1"),  # type: ignore[arg-type]
+        (lambda: named("swing", GRAVITY, GRAVITY).make(gravity=5.0), "`parameters` must be of different names"),
+        (lambda: ewok.worlds.register(named("cartpole", GRAVITY)), "`world` must be of a name that no other has"),
         (lambda: SWING.make(gravity=-1.0), "`gravity` must be a finite number greater than 0"),
         (lambda: SWING.make(mass=0.0), "`mass` must be a finite number greater than 0"),
         (lambda: SWING.make(gravity=5.0, mass=float("nan")), "`mass` must be a finite number"),
@@ -220,3 +233,9 @@ def test_after_a_restore_the_simulator_is_where_the_snapshot_was_at_once() -> No
 def gravity(env: Any) -> float:
     found: float = env.unwrapped.gravity
     return found
+
+
+def test_a_world_takes_another_one_s_place_only_where_that_is_meant(registered: World) -> None:
+    assert ewok.worlds.register(registered) is registered
+    other = ewok.worlds.register(named("swing", GRAVITY), replace=True)
+    assert ewok.worlds.get("swing") is other is ewok.worlds.get(other)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any
 
-from ewok.errors import require
+from ewok.errors import require, require_several, require_whole
 from ewok.worlds.parts import innermost
 from ewok.worlds.perturbation import Perturbation
 from ewok.worlds.world import Environment, Values, World, get
@@ -45,7 +46,7 @@ def adversary(
         >>> round(env.step(0)[-1]["ewok"]["kl"], 6)
         0.3
     """
-    world = get(world) if isinstance(world, str) else world
+    world = get(world)
     radius = _radius(num_samples, radii)
 
     def build() -> Environment:
@@ -71,13 +72,14 @@ def adversary(
 
 
 def _radius(num_samples: int, radii: Sequence[float]) -> Perturbation:
-    given: Any = num_samples
-    several = isinstance(given, int) and not isinstance(given, bool) and given >= 2
-    require(several, "num_samples", "a whole number, at least 2", num_samples, "The paper uses 10 and 15.")
+    num_samples = require_whole(num_samples, "num_samples", "The paper uses 10 and 15.", least=2)
     most = math.log(num_samples)
-    within = len(radii) > 0 and all(0.0 <= radius <= most for radius in radii)
+    requirement = f"one or more radii, from 0 to log N = {most:.3g}"
     remedy = f"{num_samples} samples carry no more: draw more, or leave some out."
-    require(within, "radii", f"one or more radii, from 0 to log N = {most:.3g}", radii, remedy)
+    require_several(radii, "radii", requirement, remedy)
+    given: Sequence[Any] = radii
+    within = all(isinstance(radius, Real) and 0.0 <= float(radius) <= most for radius in given)
+    require(within, "radii", requirement, radii, remedy)
     return Perturbation(
         name="radius",
         unit="KL",

@@ -41,7 +41,7 @@ def check_perturbation(world: World | str, *, num_steps: int = 100, seed: int = 
         num_steps: how many steps, with random actions, to compare.
         seed: of the resets and the actions.
     """
-    world = get(world) if isinstance(world, str) else world
+    world = get(world)
     nominal = walk(world.build(), num_steps, seed)
     _check_nominal(world, nominal, num_steps, seed)
     ends: list[tuple[dict[str, float], Trajectory]] = []

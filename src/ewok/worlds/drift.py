@@ -55,7 +55,7 @@ class Drift(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         course: Course = "random-walk",
         period: int = 200,
     ) -> None:
-        self.world = get(world) if isinstance(world, str) else world
+        self.world = get(world)
         self._parameter = self.world.perturbation(parameter)
         remedy = "Move it between episodes: ewok.DomainRandomization(env, world, parameter)."
         require(self._parameter.live, "parameter", "one that can move in mid-episode", parameter, remedy)

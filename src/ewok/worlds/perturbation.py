@@ -9,7 +9,7 @@ from typing import Any, final
 
 import numpy as np
 
-from ewok.errors import require
+from ewok.errors import require, require_several
 
 _NUM_VALUES = 9
 
@@ -60,7 +60,7 @@ class Perturbation:
         require(self.low <= self.high, "low", f"at most `high`, {self.high:g}", self.low, "Swap the two.")
         require(not self.log or self.low > 0.0, "low", "positive with `log`", self.low, "Leave `log` out.")
         if self.values is not None:
-            require(len(self.values) > 0, "values", "one or more values to test", self.values, "Leave it out.")
+            require_several(self.values, "values", "one or more values to test", "Leave it out.")
             object.__setattr__(self, "values", tuple(self.checked(value, "values") for value in self.values))
 
     @property

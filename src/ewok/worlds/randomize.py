@@ -50,7 +50,7 @@ class DomainRandomization(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs
         parameters: str | Sequence[str] | None = None,
         distribution: Distribution = "uniform",
     ) -> None:
-        self.world = get(world) if isinstance(world, str) else world
+        self.world = get(world)
         names = list(self.world.perturbations) if parameters is None else parameters
         names = [names] if isinstance(names, str) else list(names)
         different = len(set(names)) == len(names) > 0

@@ -41,9 +41,10 @@ class _Sensors(gym.Wrapper[Any, Any, Any, Any]):
     def __init__(self, env: gym.Env[Any, Any]) -> None:
         space = env.observation_space
         if not isinstance(space, Box) or not np.issubdtype(space.dtype, np.floating):
+            remedy = "DtypeObservation(env, np.float32)" if isinstance(space, Box) else "FlattenObservation"
             raise WrapperError(
-                f"`{type(self).__name__}` needs observations that are one array (Box), but they are {space}. "
-                "Put gymnasium.wrappers.FlattenObservation beneath it."
+                f"`{type(self).__name__}` needs observations that are one array of floating-point numbers, but they "
+                f"are {space}. Put gymnasium.wrappers.{remedy} beneath it."
             )
         super().__init__(env)
         self._space = space
@@ -194,6 +195,8 @@ class ObservationDelay(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Shows what could be seen some steps ago; rewards and the end of the episode come in time.
 
     Until that long has passed, it shows the first observation. A new delay holds from the next `reset`.
+    A `WorstKernel` judges candidates as they are, before they are delayed: it is the world that is bad, whenever it is
+    seen. Gymnasium's `DelayObservation` is part of what the agent sees; there the value sees candidates late too.
 
     Args:
         env: any environment.

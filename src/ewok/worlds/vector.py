@@ -129,6 +129,7 @@ class WorldVector(VectorEnv[Any, Any, Any]):
     def step(self, actions: Any) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
         if self._observations is None:
             raise NotResetError("`step` was called before `reset()`. Call `reset()` first.")
+        actions = _batched(actions, self.num_envs, "actions", "one action per environment")
         living = self.living
         rewards = self._advance(living, take_rows(actions, living))
         return copied(self._observations), rewards, self._terminated.copy(), self._truncated.copy(), {}
@@ -231,13 +232,20 @@ class LoopBatch:
 
 def _checked(actions: Any, num: int) -> Any:
     """A policy's actions as arrays; its mistakes are not the physics' divergence."""
-    actions = actions if isinstance(actions, dict | tuple) else np.asarray(actions)
+    actions = _batched(actions, num, "policy", "a function that returns one action per observation")
     for part in leaves(actions):
-        batched = part.ndim > 0 and len(part) == num
-        fits = f"a function that returns one action per observation, {num} here"
-        require(batched, "policy", fits, part.shape, "That is the shape it returned; put the batch first.")
         finite = part.dtype.kind != "f" or bool(np.isfinite(part).all())
         require(finite, "policy", "a function that returns finite actions", part, "Has it diverged in training?")
+    return actions
+
+
+def _batched(actions: Any, num: int, argument: str, requirement: str) -> Any:
+    """Actions as arrays, the batch first."""
+    actions = actions if isinstance(actions, dict | tuple) else np.asarray(actions)
+    for part in leaves(actions):
+        shape = np.shape(part)
+        remedy = "That is the shape of what was given; put the batch first."
+        require(shape[:1] == (num,), argument, f"{requirement}, {num} here", shape, remedy)
     return actions
 
 

@@ -70,7 +70,7 @@ def world_of(task: str, *, grounded: bool = False) -> World:
     build = partial(gym.make, f"ewok/{name}-v0", **({"grounded": True} if grounded else {}))
     return World(
         name=f"{name}-grounded" if grounded else name,
-        summary=f"dm_control's walker-{task}, noise on the action" + (", started above the floor" if grounded else ""),
+        summary=f"dm_control's walker-{task}, noise on the action" + (", lifted starts" if grounded else ""),
         build=build,
         settle=settle,
         read=read,
@@ -81,4 +81,4 @@ def world_of(task: str, *, grounded: bool = False) -> World:
     )
 
 
-worlds = tuple(world_of(task) for task in _TASKS)
+worlds = tuple(world_of(task, grounded=grounded) for grounded in (False, True) for task in _TASKS)

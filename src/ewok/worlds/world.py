@@ -8,10 +8,9 @@ from functools import cached_property
 from typing import Any, cast, final
 
 import gymnasium as gym
-import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
-from ewok.errors import require, require_known, require_package
+from ewok.errors import require, require_known, require_package, require_several, require_whole
 from ewok.named import named
 from ewok.worlds.generic import GENERIC, fit, place, values_in
 from ewok.worlds.perturbation import Perturbation
@@ -73,7 +72,10 @@ class World:
         if callable(self.parameters):
             self.require_installed()
         parameters = self.parameters() if callable(self.parameters) else self.parameters
-        return {parameter.name: parameter for parameter in parameters}
+        by_name = {parameter.name: parameter for parameter in parameters}
+        named = [parameter.name for parameter in parameters]
+        require(len(by_name) == len(named), "parameters", "of different names", named, "Rename one.")
+        return by_name
 
     @cached_property
     def nominal(self) -> dict[str, float]:
@@ -113,17 +115,18 @@ class World:
             points: one mapping from parameters to values for each; an empty one is the nominal world.
             episodes: how many episodes of each.
         """
-        require(len(points) > 0, "points", "one or more mappings from parameters to values", points, "Try [{}].")
-        given: Any = episodes
-        whole = isinstance(given, int | np.integer) and not isinstance(given, bool) and bool(given >= 1)
-        require(whole, "episodes", "a whole number, at least 1", episodes, "The paper uses 30.")
+        requirement = "one or more mappings from parameters to values"
+        require_several(points, "points", requirement, "Try [{}].")
+        mapped = all(isinstance(point, Mapping) for point in points)
+        require(mapped, "points", requirement, points, "Try [{}].")
+        episodes = require_whole(episodes, "episodes", "The paper uses 30.")
         checked = [self.checked(point) for point in points]
         self.require_installed()
         complete = [{**self.nominal, **point} for point in checked]
-        batch = None if self.batch is None else self.batch(complete, int(episodes))
+        batch = None if self.batch is None else self.batch(complete, episodes)
         if batch is None:
             batch = LoopBatch([self.make(**point) for point in checked for _ in range(episodes)])
-        return WorldVector(batch, int(episodes))
+        return WorldVector(batch, episodes)
 
     def move(self, env: Environment, **values: float) -> None:
         """Move a live environment of this world: these parameters to these values, all others to nominal."""
@@ -197,7 +200,7 @@ class Shifted(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     snapshot_names = ("values",)
 
     def __init__(self, env: Environment, *, world: World | str, values: Values) -> None:
-        self.world = get(world) if isinstance(world, str) else world
+        self.world = get(world)
         RecordConstructorArgs.__init__(self, world=self.world.recorded, values=dict(values))
         super().__init__(env)
         self.values: dict[str, float] = {}
@@ -225,9 +228,16 @@ _FAMILIES: dict[str, tuple[Callable[[str], World], str]] = {}  # by what stands 
 _MADE: dict[str, World] = {}  # by families
 
 
-def register(world: World) -> World:
-    """Let `get`, the command line and study files find this world by its name."""
+def register(world: World, *, replace: bool = False) -> World:
+    """Let `get`, the command line and study files find this world by its name.
+
+    Args:
+        world: which.
+        replace: whether it may take the place of another one of this name.
+    """
     require(isinstance(world, World), "world", "an `ewok.worlds.World`", world, "Make one first.")
+    free = replace or _WORLDS.get(world.name, world) is world
+    require(free, "world", "of a name that no other has", world.name, "Give it another one, or say replace=True.")
     _WORLDS[world.name] = world
     return world
 
@@ -247,20 +257,24 @@ def names() -> list[str]:
     return list(_WORLDS)
 
 
-def get(name: str) -> World:
-    """The world of this name; or, as "module:object", one that a module of yours holds.
+def get(name: str | World) -> World:
+    """The world of this name; or, as "module:object", one that a module of yours holds. A world is itself.
 
     Example:
         >>> import ewok
         >>> sorted(ewok.worlds.get("cartpole").perturbations)
         ['cart_mass', 'gravity', 'noise', 'pole_length', 'pole_mass']
     """
-    if ":" in str(name):
+    if isinstance(name, World):
+        return name
+    require(isinstance(name, str), "name", "the name of a world, or a world", name, "`ewok worlds` lists them.")
+    if ":" in name:
         found = named(name, "name")
         require(isinstance(found, World), "name", 'text "module:object" of an `ewok.worlds.World`', name, "Make one.")
         return cast(World, found)
-    prefix, _, rest = str(name).partition("/")
-    if name not in _WORLDS and prefix in _FAMILIES:
+    prefix, slash, rest = name.partition("/")
+    if slash and name not in _WORLDS:
+        require_known(prefix, _FAMILIES, "name", "a family of worlds, before the slash")
         if name not in _MADE:
             _MADE[name] = _FAMILIES[prefix][0](rest)
         return _MADE[name]
