@@ -82,6 +82,44 @@ def test_value_learners(width: int, target: bool) -> None:
         ewok.value_of(model, soft=True)
 
 
+def replaced(model: Any, *path: str) -> Any:
+    """An update that puts a new layer of the same shape in the place of the one at this path of the policy."""
+
+    def update() -> None:
+        parent = model.policy
+        for name in path[:-1]:
+            parent = parent._modules[name]
+        old = parent._modules[path[-1]]
+        parent._modules[path[-1]] = torch.nn.Linear(old.in_features, old.out_features)
+
+    return update
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_a_layer_that_takes_anothers_place_is_followed(width: int) -> None:
+    options: Any = {"policy_kwargs": {"net_arch": [width]}, "device": "cpu"}
+    actor_critic, learner = sb3.PPO("MlpPolicy", cartpole(), **options), sb3.DQN("MlpPolicy", cartpole(), **options)
+    continuous = sb3.SAC("MlpPolicy", pendulum(), **options)
+
+    def v(observations: Any) -> Any:
+        return actor_critic.policy.predict_values(torch.as_tensor(observations)).detach().numpy()[:, 0]
+
+    def best_q(observations: Any) -> Any:
+        return learner.policy.q_net(torch.as_tensor(observations)).detach().numpy().max(axis=1)
+
+    def least(observations: Any) -> Any:
+        tensors, policy = torch.as_tensor(observations), continuous.policy
+        both = policy.critic(tensors, policy.actor(tensors, deterministic=True))
+        return torch.cat(both, dim=1).min(dim=1).values.detach().numpy()
+
+    first = replaced(actor_critic, "mlp_extractor", "value_net", "0")
+    assert_never_stale(actor_critic, ewok.value_of(actor_critic), v, [replaced(actor_critic, "value_net"), first])
+    last = replaced(learner, "q_net", "q_net", "2")
+    assert_never_stale(learner, ewok.value_of(learner), best_q, [last, last])
+    mean, one, other = (replaced(continuous, *path.split(".")) for path in ("actor.mu", "critic.qf0.0", "critic.qf1.0"))
+    assert_never_stale(continuous, ewok.value_of(continuous), least, [mean, lambda: (one(), other())])
+
+
 @pytest.mark.parametrize("kind", ["SAC", "TD3", "DDPG"])
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("target", [False, True])

@@ -119,12 +119,18 @@ def test_values_that_are_not_there_are_refused(kind: str, option: str) -> None:
 
 
 def test_batches_of_any_size_have_the_same_values() -> None:
-    """Smaller batches are filled up to the largest yet, so that not every size is compiled."""
-    value = ewok.value_of(agent("DQN"))
+    """They are filled up, so that not every size is compiled, and a large one costs those after it nothing."""
+    value: Any = ewok.value_of(agent("DQN"))
+    asked, sizes = value._values, set()
+    value._values = lambda learned, batch: sizes.add(len(batch)) or asked(learned, batch)  # type: ignore[func-returns-value]
     observations = np.random.default_rng(0).normal(size=(15, 4)).astype(np.float32)
     together = value(observations)
     for num in (1, 7, 15, 14):
         np.testing.assert_allclose(value(observations[:num]), together[:num], atol=1e-6)
+    assert sizes == {1, 8, 16}
+    sizes.clear()
+    value(np.repeat(observations, 40, axis=0)), value(observations)
+    assert sizes == {1024, 16}
 
 
 def test_an_agent_given_another_policy_is_to_be_bound_again() -> None:

@@ -20,17 +20,18 @@ from torch import nn
 
 from ewok.agents.callback import WorstKernelCallback
 from ewok.agents.double_dqn import DoubleDQN
-from ewok.agents.soft import soft_value
+from ewok.agents.soft import soft_values
 from ewok.agents.subproc import SubprocWorstKernel
 from ewok.agents.torch_value import (
     AgentValue,
+    Quick,
+    Values,
     greedy_value,
     least_q,
-    networks_of,
     quick_least_q,
     refuse,
     state_value,
-    value_at_mean_action,
+    values_at_mean_action,
 )
 from ewok.agents.vec_envs import members
 from ewok.value import register_environments, value_of
@@ -48,28 +49,31 @@ def _actor_critic(agent: Any, *, soft: bool, target: bool) -> AgentValue:
 @value_of.register(DQN)
 def _value_learner(agent: Any, *, soft: bool, target: bool) -> AgentValue:
     refuse(agent, soft=soft)
-    policy = networks_of(agent)
-    return greedy_value(agent, policy.q_net_target if target else policy.q_net)
+    return greedy_value(agent, lambda policy: policy.q_net_target if target else policy.q_net)
 
 
 @value_of.register(SAC)
 def _sac(agent: Any, *, soft: bool, target: bool) -> AgentValue:
-    policy = networks_of(agent)
-    critic, actor = policy.critic_target if target else policy.critic, policy.actor
-    if soft:
-        return soft_value(agent, least_q(critic))
-    value = value_at_mean_action(agent, actor, least_q(critic))
-    mean_action = [actor.latent_pi, actor.mu, nn.Tanh()]
-    return value if agent.use_sde else value.in_numpy(quick_least_q(agent, critic, mean_action))
+    def read(policy: Any) -> tuple[Values, Quick | None]:
+        critic, actor = policy.critic_target if target else policy.critic, policy.actor
+        if soft:
+            return soft_values(agent, least_q(critic)), None
+        mean_action = [actor.latent_pi, actor.mu, nn.Tanh()]
+        quick = None if agent.use_sde else quick_least_q(agent, critic, mean_action)
+        return values_at_mean_action(actor, least_q(critic)), quick
+
+    return AgentValue(agent, read)
 
 
 @value_of.register(TD3)  # and DDPG, which is one
 def _td3(agent: Any, *, soft: bool, target: bool) -> AgentValue:
     refuse(agent, soft=soft)
-    policy = networks_of(agent)
-    actor, critic = (policy.actor_target, policy.critic_target) if target else (policy.actor, policy.critic)
-    value = value_at_mean_action(agent, actor, least_q(critic))
-    return value.in_numpy(quick_least_q(agent, critic, [actor.mu]))
+
+    def read(policy: Any) -> tuple[Values, Quick | None]:
+        actor, critic = (policy.actor_target, policy.critic_target) if target else (policy.actor, policy.critic)
+        return values_at_mean_action(actor, least_q(critic)), quick_least_q(agent, critic, [actor.mu])
+
+    return AgentValue(agent, read)
 
 
 register_environments(VecEnv, members)

@@ -17,8 +17,16 @@ import torch
 from sb3_contrib import ARS, QRDQN, TQC, TRPO, CrossQ, MaskablePPO, RecurrentPPO
 
 from ewok.agents.recurrent import RecurrentValue
-from ewok.agents.soft import soft_value
-from ewok.agents.torch_value import AgentValue, least_q, networks_of, refuse, state_value, value_at_mean_action
+from ewok.agents.soft import soft_values
+from ewok.agents.torch_value import (
+    AgentValue,
+    Values,
+    least_q,
+    networks_of,
+    refuse,
+    state_value,
+    values_at_mean_action,
+)
 from ewok.errors import ArgumentError
 from ewok.value import value_of
 
@@ -40,28 +48,36 @@ def _recurrent(agent: Any, *, soft: bool, target: bool) -> RecurrentValue:
 @value_of.register(QRDQN)
 def _quantile_learner(agent: Any, *, soft: bool, target: bool) -> AgentValue:
     refuse(agent, soft=soft)
-    policy = networks_of(agent)
-    net = policy.quantile_net_target if target else policy.quantile_net
-    return AgentValue(agent, lambda tensors: net(tensors).mean(dim=1).max(dim=1).values)
+
+    def read(policy: Any) -> tuple[Values, None]:
+        net = policy.quantile_net_target if target else policy.quantile_net
+        return lambda tensors: net(tensors).mean(dim=1).max(dim=1).values, None
+
+    return AgentValue(agent, read)
 
 
 @value_of.register(TQC)
 def _tqc(agent: Any, *, soft: bool, target: bool) -> AgentValue:
-    policy = networks_of(agent)
-    critic = policy.critic_target if target else policy.critic
+    def read(policy: Any) -> tuple[Values, None]:
+        critic = policy.critic_target if target else policy.critic
 
-    def q(tensors: Any, actions: torch.Tensor) -> torch.Tensor:
-        return critic(tensors, actions).mean(dim=2).min(dim=1).values  # type: ignore[no-any-return]
+        def q(tensors: Any, actions: torch.Tensor) -> torch.Tensor:
+            return critic(tensors, actions).mean(dim=2).min(dim=1).values  # type: ignore[no-any-return]
 
-    return soft_value(agent, q) if soft else value_at_mean_action(agent, policy.actor, q)
+        return soft_values(agent, q) if soft else values_at_mean_action(policy.actor, q), None
+
+    return AgentValue(agent, read)
 
 
 @value_of.register(CrossQ)
 def _crossq(agent: Any, *, soft: bool, target: bool) -> AgentValue:
     refuse(agent, target=target)
-    policy = networks_of(agent)
-    q = least_q(policy.critic)
-    return soft_value(agent, q) if soft else value_at_mean_action(agent, policy.actor, q)
+
+    def read(policy: Any) -> tuple[Values, None]:
+        q = least_q(policy.critic)
+        return soft_values(agent, q) if soft else values_at_mean_action(policy.actor, q), None
+
+    return AgentValue(agent, read)
 
 
 @value_of.register(ARS)

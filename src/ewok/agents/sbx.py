@@ -46,7 +46,6 @@ class JaxValue:
         self.agent = agent
         self._policy = agent.policy
         self._parameters, self._values = parameters, jax.jit(values)
-        self._largest = 0
 
     @property
     def discount(self) -> float:
@@ -56,9 +55,9 @@ class JaxValue:
         require_kept(self.agent, self._policy)
         batch, _ = self._policy.prepare_obs(observations)
         num = len(batch)
-        self._largest = max(self._largest, num)
-        if num < self._largest:  # filled up, for every new size would be compiled anew
-            batch = np.concatenate([batch, np.repeat(batch[-1:], self._largest - num, axis=0)])
+        size = 1 << (num - 1).bit_length()  # filled up to a power of two, for every new size is compiled anew
+        if num < size:
+            batch = np.concatenate([batch, np.repeat(batch[-1:], size - num, axis=0)])
         return np.asarray(self._values(self._parameters(), batch))[:num]
 
 

@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch.distributions import Normal
 
-from ewok.agents.torch_value import AgentValue
+from ewok.agents.torch_value import Values
 from ewok.errors import ArgumentError
 
 _HALF = 8
@@ -31,7 +31,7 @@ def stratified_normals(num_dims: int) -> NDArray[np.float32]:
     return np.concatenate([half, -half]).astype(np.float32)
 
 
-def soft_value(agent: Any, q: Callable[[Any, torch.Tensor], torch.Tensor]) -> AgentValue:
+def soft_values(agent: Any, q: Callable[[Any, torch.Tensor], torch.Tensor]) -> Values:
     """V(s) = E_a[q(s, a) - alpha log pi(a | s)], over sixteen fixed points of the actor's noise.
 
     The same points for every state, so that candidates differ by their states alone, and nothing random is left.
@@ -54,7 +54,7 @@ def soft_value(agent: Any, q: Callable[[Any, torch.Tensor], torch.Tensor]) -> Ag
         soft: torch.Tensor = (scores - _alpha(agent) * log_pi).mean(dim=1)
         return soft
 
-    return AgentValue(agent, values)
+    return values
 
 
 def _alpha(agent: Any) -> torch.Tensor:

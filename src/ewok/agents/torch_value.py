@@ -21,34 +21,40 @@ from ewok.errors import ArgumentError
 
 Values = Callable[[Any], torch.Tensor]  # tensors as the policy takes them -> (batch,)
 Quick = Callable[[Array], Array]  # (batch, features) -> (batch,)
+Read = Callable[[Any], tuple[Values, Quick | None]]
 
 
 @final
 class AgentValue:
-    """Reads the agent's networks at each call: never stale.
+    """Reads the agent's networks at each call: never stale, even where a module inside was replaced.
 
     Args:
         agent: the agent.
-        values: its critic.
-        quick: the same in numpy, for narrow networks.
+        read: from its policy to its critic, and to the same in numpy where that is as fast.
     """
 
-    def __init__(self, agent: Any, values: Values, quick: Quick | None = None) -> None:
+    def __init__(self, agent: Any, read: Read) -> None:
         self.agent = agent
-        self._policy = agent.policy
-        self._values, self._quick = values, quick
+        self._policy = networks_of(agent)
+        self._read = read
+        self._look()
+
+    def _look(self) -> None:
+        parts = (module._modules for module in self._policy.modules())
+        self._parts = [(modules, tuple(modules.values())) for modules in parts if modules]
+        self._values, self._quick = self._read(self._policy)
 
     @property
     def discount(self) -> float:
         return float(self.agent.gamma)
 
-    def in_numpy(self, quick: Quick | None) -> AgentValue:
-        """The same value, by `quick` where there is one."""
-        return AgentValue(self.agent, self._values, quick)
-
     def __call__(self, observations: Any) -> NDArray[Any]:
         policy = self._policy
         require_kept(self.agent, policy)
+        for modules, known in self._parts:
+            if tuple(modules.values()) != known:
+                self._look()
+                break
         if self._quick is not None:
             batch = np.asarray(observations, dtype=np.float32)
             return self._quick(batch.reshape(len(batch), -1))
@@ -67,22 +73,29 @@ class AgentValue:
 
 def state_value(agent: Any) -> AgentValue:
     """V(s), the critic of an actor-critic."""
-    policy = networks_of(agent)
-    quick = None
-    own = _is_the_librarys(policy.predict_values) and type(policy.mlp_extractor) is MlpExtractor
-    if own and _sees_plain_numbers(agent, policy.vf_features_extractor):
-        network = view_of([policy.mlp_extractor.value_net, policy.value_net])
-        quick = None if network is None else (lambda x: network(x)[:, 0])
-    return AgentValue(agent, lambda tensors: policy.predict_values(tensors).squeeze(-1), quick)
+
+    def read(policy: Any) -> tuple[Values, Quick | None]:
+        quick = None
+        own = _is_the_librarys(policy.predict_values) and type(policy.mlp_extractor) is MlpExtractor
+        if own and _sees_plain_numbers(agent, policy.vf_features_extractor):
+            network = view_of([policy.mlp_extractor.value_net, policy.value_net])
+            quick = None if network is None else (lambda x: network(x)[:, 0])
+        return lambda tensors: policy.predict_values(tensors).squeeze(-1), quick
+
+    return AgentValue(agent, read)
 
 
-def greedy_value(agent: Any, net: Any) -> AgentValue:
-    """max_a Q(s, a), of the Q-network given."""
-    quick = None
-    if _is_the_librarys(net.forward) and _sees_plain_numbers(agent, net.features_extractor):
-        network = view_of([net.q_net])
-        quick = None if network is None else (lambda x: network(x).max(axis=1))
-    return AgentValue(agent, lambda tensors: net(tensors).max(dim=1).values, quick)
+def greedy_value(agent: Any, net_of: Callable[[Any], Any]) -> AgentValue:
+    """max_a Q(s, a), of the policy's Q-network that `net_of` names."""
+
+    def read(policy: Any) -> tuple[Values, Quick | None]:
+        net, quick = net_of(policy), None
+        if _is_the_librarys(net.forward) and _sees_plain_numbers(agent, net.features_extractor):
+            network = view_of([net.q_net])
+            quick = None if network is None else (lambda x: network(x).max(axis=1))
+        return lambda tensors: net(tensors).max(dim=1).values, quick
+
+    return AgentValue(agent, read)
 
 
 def least_q(critic: Any) -> Callable[[Any, torch.Tensor], torch.Tensor]:
@@ -90,15 +103,14 @@ def least_q(critic: Any) -> Callable[[Any, torch.Tensor], torch.Tensor]:
     return lambda tensors, actions: torch.cat(critic(tensors, actions), dim=1).min(dim=1).values
 
 
-def value_at_mean_action(agent: Any, actor: Any, q: Callable[[Any, torch.Tensor], torch.Tensor]) -> AgentValue:
+def values_at_mean_action(actor: Any, q: Callable[[Any, torch.Tensor], torch.Tensor]) -> Values:
     """q(s, mu(s)) at the actor's mean action."""
-
     stochastic = hasattr(actor, "log_std")
 
     def values(tensors: Any) -> torch.Tensor:
         return q(tensors, actor(tensors, deterministic=True) if stochastic else actor(tensors))
 
-    return AgentValue(agent, values)
+    return values
 
 
 def quick_least_q(agent: Any, critic: Any, mean_action: list[Any]) -> Quick | None:
