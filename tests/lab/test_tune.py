@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import csv
 import math
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,8 +17,9 @@ pytest.importorskip("optuna", reason="needs the lab extra")
 from ewok.errors import ArgumentError, EwokError
 from ewok.lab import tune as room
 from ewok.lab.folder import LockedError, locked
+from ewok.lab.stats import seed_means
 from ewok.lab.study import LARGEST_SEED, Study
-from ewok.lab.tune import Search, told, tune
+from ewok.lab.tune import Search, TuningError, told, tune
 from ewok.lab.validation import Scores
 from tests.lab.test_validation import study
 
@@ -128,6 +131,44 @@ def test_a_candidate_that_fails_is_passed_over_unless_it_is_the_first(
     Training(monkeypatch).fail_at = 0
     with pytest.raises(EwokError, match="the first candidate .* cannot be: it broke"):
         tune(study(), Search(num_candidates=5), tmp_path / "two")
+
+
+def test_a_search_of_which_all_failed_says_so_however_often_it_is_run(training: Training, tmp_path: Path) -> None:
+    for number in range(4):
+        training.fail_at = min(number, 1)
+        with pytest.raises(TuningError, match="cannot be: it broke" if number < 2 else "all 2 candidates failed"):
+            tune(study(), Search(num_candidates=2), tmp_path)
+    assert len(training.asked) == 2
+
+
+def test_a_candidate_whose_returns_are_no_numbers_failed(
+    training: Training, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def scores_of(results: Any, method: str) -> Scores:
+        returns = math.nan if len(training.asked) == 2 else results.scores.nominal
+        return Scores(seed_means([[returns]]).item(), results.scores.worst)
+
+    monkeypatch.setattr(room, "scores_of", scores_of)
+    said: list[str] = []
+    for _ in range(2):
+        tuned = tune(study(), Search(num_candidates=3), tmp_path, say=said.append)
+        assert (len(tuned.candidates), tuned.num_failed) == (2, 1)
+    assert len(training.asked) == 3, "it is not tried again"
+    assert any("failed: `returns` must be finite numbers" in line for line in said)
+
+
+def test_a_database_that_cannot_be_used_is_named(training: Training, tmp_path: Path) -> None:
+    tune(study(), Search(num_candidates=1), tmp_path)
+    with closing(sqlite3.connect(tmp_path / "tune.db")) as base, base:
+        base.execute("UPDATE alembic_version SET version_num = 'v0.9.0.a'")
+    with pytest.raises(TuningError, match=r"tune\.db must be a search of Optuna's"):
+        tune(study(), Search(num_candidates=2), tmp_path)
+    (tmp_path / "other").mkdir()
+    tune(study(), Search(num_candidates=1), tmp_path / "other")
+    with closing(sqlite3.connect(tmp_path / "other" / "tune.db")) as base, base:
+        base.execute("CREATE TRIGGER full BEFORE INSERT ON trials BEGIN SELECT RAISE(FAIL, 'disk full'); END")
+    with pytest.raises(TuningError, match=r"tune\.db .*disk full"):
+        tune(study(), Search(num_candidates=2), tmp_path / "other")
 
 
 def test_two_searches_do_not_share_a_folder(training: Training, tmp_path: Path) -> None:

@@ -17,15 +17,16 @@ from pathlib import Path
 from typing import Any, Literal, final
 
 import optuna
+from optuna.exceptions import StorageInternalError
 from optuna.trial import TrialState
 from sqlalchemy.exc import SQLAlchemyError
 
 from ewok.errors import ArgumentError, EwokError, require, require_known
 from ewok.lab.folder import locked
-from ewok.lab.launch import run_study
+from ewok.lab.launch import Outcome, run_study
 from ewok.lab.meaning import settled
 from ewok.lab.plan import hash_of, plan
-from ewok.lab.store import read
+from ewok.lab.store import Results, read
 from ewok.lab.study import Study
 from ewok.lab.validation import Scores, scores_of, validation_study
 
@@ -112,7 +113,7 @@ def tune(
         say: is told what is being done.
     """
     method, temper = _subject(study, search)
-    with locked(out), _quiet():
+    with locked(out), _quiet(), _named(out / "tune.db"):
         base = _opened(study, search, method, temper, out)
         while len(_tried(base)) < search.num_candidates:
             _step(base, study, search, (method, temper), out, num_workers, say)
@@ -151,9 +152,8 @@ def _opened(study: Study, search: Search, method: str, temper: Temper, out: Path
     name = f"{study.name}-{method}-{temper}-{search.score}-{meant}"
     try:
         storage = optuna.storages.RDBStorage(f"sqlite:///{out / 'tune.db'}")
-    except SQLAlchemyError as error:
-        reason = str(error).splitlines()[0]
-        raise TuningError(f"{out / 'tune.db'} must be a search of Optuna's, but cannot be read: {reason}.") from error
+    except RuntimeError as error:  # another version of Optuna wrote it
+        raise TuningError(_unusable(out / "tune.db", error)) from error
     directions: Sequence[Literal["maximize"]] = ["maximize"] * (2 if search.score == "both" else 1)
     base = optuna.create_study(storage=storage, study_name=name, directions=directions, load_if_exists=True)
     for trial in base.trials:
@@ -193,14 +193,15 @@ def _step(
     outcome = run_study(tried, folder, num_workers=num_workers)
     results = read(folder)
     trial.set_user_attr("settings", settings)
-    if outcome.num_failed or not results.of(method):
-        error = results.failed[0].error if results.failed else "no agent was finished"
+    try:
+        scores = _scored(outcome, results, method)
+    except TuningError as error:
         say(f"candidate {_text(settings)} failed: {error}")
         base.tell(trial, state=TrialState.FAIL)
         if not list(_complete(base)):
-            raise TuningError(f"the first candidate must be one that can be trained, but it cannot be: {error}.")
+            told = f"the first candidate must be one that can be trained, but it cannot be: {error}."
+            raise TuningError(told) from error
         return
-    scores = scores_of(results, method)
     trial.set_user_attr("scores", list(scores))
     base.tell(trial, list(scores) if search.score == "both" else getattr(scores, search.score))
     say(f"candidate {_text(settings)}: nominal {scores.nominal:.4g}, worst {scores.worst:.4g}")
@@ -211,10 +212,39 @@ class TuningError(EwokError):
     """Nothing can be tuned, for nothing can be trained."""
 
 
+def _scored(outcome: Outcome, results: Results, method: str) -> Scores:
+    """What a candidate's agents came to, if all of them came to an end, and to numbers."""
+    if outcome.num_failed or not results.of(method):
+        raise TuningError(results.failed[0].error if results.failed else "no agent was finished")
+    try:
+        return scores_of(results, method)
+    except ArgumentError as error:
+        raise TuningError(str(error).rstrip(".")) from error
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """What goes wrong with a database is told with its name."""
+    try:
+        yield
+    except (SQLAlchemyError, StorageInternalError) as error:
+        raise TuningError(_unusable(path, error.__cause__ or error)) from error
+
+
+def _unusable(path: Path, error: BaseException) -> str:
+    reason = str(error).splitlines()[0].rstrip(".")
+    return f"{path} must be a search of Optuna's that can be read and written, but cannot be: {reason}."
+
+
 def _tuned(base: optuna.Study, search: Search, method: str) -> Tuned:
     best = sorted(base.best_trials, key=lambda trial: -trial.values[0])
     best = best if search.score == "both" else best[:1]
     complete = tuple(_complete(base))
+    if not complete:
+        raise TuningError(
+            f"all {len(_tried(base))} candidates failed, so none is the best. Mend what they failed of, which is in "
+            "candidates/*/failed, and search in another folder; or try more: --candidates N."
+        )
     return Tuned(method, tuple(map(_candidate, best)), complete, len(_tried(base)) - len(complete))
 
 
