@@ -7,7 +7,7 @@ import pytest
 
 import ewok
 from ewok.errors import ArgumentError
-from ewok.worlds.parts import amount_of, innermost, simulator_of
+from ewok.worlds.parts import amount_of, innermost, simulator_of, step_limit
 
 PENDULUM = "gymnasium.envs.classic_control.pendulum:PendulumEnv"
 
@@ -47,3 +47,10 @@ def test_an_environment_of_no_mujoco_world_is_refused_there() -> None:
         name = next(iter(ewok.worlds.get(world).perturbations))
         with pytest.raises(ArgumentError, match="`env` must be an environment"):
             ewok.worlds.get(world).move(ewok.worlds.get("pendulum").build(), **{name: 0.1})
+
+
+def test_the_shortest_time_limit_counts() -> None:
+    env = gym.make("CartPole-v1")
+    assert step_limit(env) == 500
+    assert step_limit(gym.wrappers.TimeLimit(env, 30)) == 30
+    assert step_limit(env.unwrapped) == float("inf")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, TypeVar
 
 import gymnasium as gym
 import numpy as np
+from gymnasium import wrappers as gw
 
 from ewok.errors import require
 from ewok.nominal.layers import layers_of
@@ -19,6 +21,12 @@ def innermost(env: Environment, kind: type[Layer]) -> Layer:
     found = [wrapper for wrapper in layers_of(env).wrappers if isinstance(wrapper, kind)]
     require(len(found) > 0, "env", f"an environment with a `{kind.__name__}` in it", env, "Make it by `world.make()`.")
     return found[-1]
+
+
+def step_limit(env: Environment) -> float:
+    """After how many steps the wrappers of `env` truncate an episode; infinity where none does."""
+    limits = [wrapper._max_episode_steps for wrapper in layers_of(env).wrappers if isinstance(wrapper, gw.TimeLimit)]
+    return min(limits, default=math.inf)
 
 
 def amount_of(noise: Any, attribute: str) -> float:

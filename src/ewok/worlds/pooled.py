@@ -21,6 +21,7 @@ from ewok.nominal.kernel import Transition
 from ewok.nominal.layers import layers_of
 from ewok.nominal.noise import ActionNoise
 from ewok.nominal.physics import Physics, Threads, available_threads, numbers_of, set_numbers
+from ewok.worlds.parts import step_limit
 from ewok.worlds.streams import Streams
 from ewok.worlds.vector import Indices, Outcome, is_divergence, is_finite
 from ewok.worlds.world import Environment, Settle, Values
@@ -66,8 +67,7 @@ class Room:
         self.env, self._simulator = env, simulator
         self._control: Any = None if mujoco.is_shipped(simulator) else simulator._env
         self._lenses = [w for w in reversed(layers.wrappers) if isinstance(w, ObservationWrapper)]
-        limits = [w._max_episode_steps for w in layers.wrappers if isinstance(w, gw.TimeLimit)]
-        self._limit = min(limits, default=np.inf)
+        self._limit = step_limit(env)
         model, _ = self._handles()
         self._nominal = numbers_of(model)
         self._there: dict[str, Any] = {}

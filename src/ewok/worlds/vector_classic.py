@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import gymnasium as gym
 import numpy as np
-from gymnasium import wrappers as gw
 from numpy.typing import NDArray
 
 from ewok.nominal.layers import layers_of
 from ewok.nominal.noise import ActionNoise, RandomAction, StateNoise
 from ewok.worlds.dynamics_classic import Dynamics, Values
 from ewok.worlds.generic import GENERIC
+from ewok.worlds.parts import step_limit
 from ewok.worlds.vector import Batch, Indices, Outcome
 
 Array = NDArray[Any]
@@ -52,7 +51,7 @@ class ClassicBatch:
         self.single_observation_space, self.single_action_space = envs[0].observation_space, envs[0].action_space
         self._values = {name: np.repeat([float(point[name]) for point in points], len(envs)) for name in points[0]}
         self._episodes = np.tile(np.arange(len(envs)), len(points))
-        self._limit = _limit(envs[0])
+        self._limit = step_limit(envs[0])
         self._states: Array = np.zeros(0)
         self._num_steps = 0
         self._drawn = np.zeros((len(envs), 0))
@@ -106,11 +105,6 @@ class ClassicBatch:
         if len(self._cut[0]) != len(living) or not np.array_equal(self._cut[0], living):
             self._cut = living, {name: values[living] for name, values in self._values.items()}
         return self._cut[1]
-
-
-def _limit(env: gym.Env[Any, Any]) -> float:
-    limits = [w._max_episode_steps for w in layers_of(env).wrappers if isinstance(w, gw.TimeLimit)]
-    return min(limits, default=math.inf)
 
 
 def _generator(env: gym.Env[Any, Any]) -> np.random.Generator:

@@ -145,7 +145,7 @@ class World:
         """
         names = [self.perturbation(name).name for name in parameters]
         shifted = _shifted(env)
-        if shifted is None and any(name in self.perturbations for name in names):
+        if shifted is None and self.perturbations:
             own = self.values_of(env)
             moved = {name: own[name] for name, nominal in self.nominal.items() if own[name] != nominal}
             env = Shifted(env, world=self, values=moved)
