@@ -44,6 +44,16 @@ def test_randomized_trains_in_another_world_every_episode() -> None:
     assert seen <= set(env.world.perturbations["gravity"].grid)
 
 
+@pytest.mark.parametrize("distribution", ["uniform", "log-uniform", "grid"])
+def test_randomized_draws_from_what_the_study_tests(distribution: str) -> None:
+    methods = {"mine": {"kind": "randomized", "distribution": distribution}}
+    raw = {**SMALL, "seeds": 1, "methods": methods, "perturbations": {"gravity": [8.0, 12.0]}}
+    env = training_world(plan(read_plain(raw))[0].meaning)
+    seen = {env.reset(seed=seed)[1]["world"]["gravity"] for seed in range(50)}
+    assert all(8.0 <= gravity <= 12.0 for gravity in seen)
+    assert seen == {8.0, 9.8, 12.0} if distribution == "grid" else len(seen) == 50
+
+
 def test_a_function_of_ones_own_has_the_world_a_generator_and_its_options() -> None:
     told = meaning({"kind": "tests.lab.mine:shaken", "options": {"std": 0.5}})
     stds = [training_world({**told, "seed": seed}).std for seed in (0, 0, 1)]

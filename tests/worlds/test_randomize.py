@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import gymnasium as gym
@@ -79,6 +80,16 @@ def test_what_is_not_named_stays_where_the_environment_had_it() -> None:
     env.reset(seed=0)
     assert CARTPOLE.values_of(env)["cart_mass"] == 3.0
     assert env.unwrapped.masscart == 3.0
+
+
+def test_a_range_can_be_another_than_the_worlds() -> None:
+    narrow = dataclasses.replace(CARTPOLE.perturbations["gravity"], low=9.0, high=10.0, values=[9.5])
+    env = ewok.DomainRandomization(CARTPOLE.make(), CARTPOLE, [narrow, "noise"])
+    seen = [env.reset(seed=seed)[1]["world"] for seed in range(50)]
+    assert all(9.0 <= one["gravity"] <= 10.0 for one in seen)
+    assert max(one["noise"] for one in seen) > 0.05
+    rebuilt = gym.make(env.spec)
+    assert rebuilt.reset(seed=3)[1] == env.reset(seed=3)[1]
 
 
 def test_it_stands_under_a_worst_kernel_and_is_saved_and_rebuilt() -> None:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 from ewok import worlds
 from ewok.agents import recipes
 from ewok.lab.study import KINDS, NAME, Agent, Method, Study, Sweep, seeds_of
-from ewok.worlds import World
+from ewok.worlds import Perturbation
 
 Plain = dict[str, Any]
 
@@ -48,17 +48,16 @@ def settled(study: Study) -> dict[str, Settled]:
 
 def placed(study: Study) -> Iterator[tuple[str, Settled]]:
     """Each method, after the place in the file that makes it."""
-    world = worlds.get(study.world)
     found: dict[str, Settled] = {}
     for name, method in study.methods.items():
         seeds = tuple(seeds_of(study.seeds if method.seeds is None else method.seeds))
         if method.parameters == "each":
-            each = {f"{name}-{p}": method.model_copy(update={"parameters": [p]}) for p in world.perturbations}
+            each = {f"{name}-{p}": method.model_copy(update={"parameters": [p]}) for p in tested(study)}
         else:
             each = {name: method}
         for own, one in each.items():
             kind = method.kind or name
-            found[own] = Settled(own, kind, settings_of(kind, one, world), seeds)
+            found[own] = Settled(own, kind, settings_of(kind, one, study), seeds)
             yield f"methods.{name}", found[own]
     for name, sweep in study.sweeps.items():
         yield from ((f"sweeps.{name}", one) for one in swept(study, sweep, found[sweep.base]))
@@ -92,15 +91,27 @@ def swept(study: Study, sweep: Sweep, base: Settled) -> list[Settled]:
     return methods
 
 
-def settings_of(kind: str, method: Method, world: World) -> Plain:
-    """What this kind of method looks at, and nothing else."""
+def settings_of(kind: str, method: Method, study: Study) -> Plain:
+    """What this kind of method looks at, and nothing else.
+
+    Of a range that is drawn from nothing need be said where it is the world's and the world's grid is tested: its ends
+    are among the values of the evaluation.
+    """
     if kind == "ewok":
         temper = {"radius": method.radius} if method.kappa is None else {"kappa": method.kappa}
         scoring = {name: _plain_value(name, getattr(method, name)) for name in ("discount", "terminal_value")}
         return {"num_samples": method.num_samples, **temper, **scoring, "soft": method.soft, "target": method.target}
     if kind == "randomized":
-        parameters = list(world.perturbations) if method.parameters is None else list(method.parameters)
-        return {"parameters": parameters, "distribution": method.distribution}
+        known = tested(study)
+        names = list(known) if method.parameters is None else list(method.parameters)
+        drawn = {name: known.get(name) or worlds.get(study.world).perturbation(name) for name in names}
+        ranges = {
+            name: {"low": one.low, "high": one.high, "grid": list(one.grid)}
+            for name, one in drawn.items()
+            if name not in known or not _as_in_the_world(study, name)
+        }
+        plain = {"parameters": names, "distribution": method.distribution}
+        return {**plain, "ranges": ranges} if ranges else plain
     return {} if kind in KINDS else {"options": method.options}
 
 
@@ -121,35 +132,43 @@ def agent_meaning(agent: Agent) -> Plain:
     }
 
 
+def tested(study: Study) -> dict[str, Perturbation]:
+    """What the study moves: as its world does, or over the values that the study gives."""
+    world = worlds.get(study.world)
+    found = {}
+    for name in study.perturbations or world.perturbations:
+        parameter, values = world.perturbation(name), study.perturbations.get(name, "grid")
+        if not isinstance(values, str):
+            grid = sorted({parameter.checked(value) for value in (*values, parameter.nominal)})
+            parameter = replace(parameter, low=grid[0], high=grid[-1], values=grid)
+        found[name] = parameter
+    return found
+
+
 def grids(study: Study) -> dict[str, list[float]]:
     """The values that every parameter is tested at, rising; the nominal one is always among them."""
-    world = worlds.get(study.world)
-    wanted = study.perturbations or dict.fromkeys(world.perturbations, "grid")
-    found = {}
-    for name, values in wanted.items():
-        parameter = world.perturbation(name)
-        tested = parameter.grid if isinstance(values, str) else (*values, parameter.nominal)
-        found[name] = sorted({parameter.checked(value) for value in tested})
-    return found
+    return {name: [parameter.checked(value) for value in parameter.grid] for name, parameter in tested(study).items()}
 
 
 def world_as_plain(study: Study) -> Plain:
     """The world as `study.json` tells it."""
-    world = worlds.get(study.world)
-    parameters = {}
-    for name, grid in grids(study).items():
-        parameter = world.perturbation(name)
-        own = study.perturbations.get(name, "grid") == "grid"
-        parameters[name] = {
+    parameters = {
+        name: {
             "unit": parameter.unit,
             "nominal": parameter.nominal,
-            "grid": grid,
+            "grid": list(parameter.grid),
             "scale": "log" if parameter.log else "linear",
             "label": name.replace("_", " "),
-            "low": parameter.low if own else grid[0],
-            "high": parameter.high if own else grid[-1],
+            "low": parameter.low,
+            "high": parameter.high,
         }
-    return {"name": study.world, "summary": world.summary, "parameters": parameters}
+        for name, parameter in tested(study).items()
+    }
+    return {"name": study.world, "summary": worlds.get(study.world).summary, "parameters": parameters}
+
+
+def _as_in_the_world(study: Study, name: str) -> bool:
+    return study.perturbations.get(name, "grid") == "grid"
 
 
 def _spelt(value: Any) -> str:

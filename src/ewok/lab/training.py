@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, final
 
@@ -16,7 +16,7 @@ from ewok.errors import ArgumentError, require
 from ewok.lab.record import Recorder, Tell
 from ewok.named import named
 from ewok.value import value_of
-from ewok.worlds import DomainRandomization
+from ewok.worlds import DomainRandomization, Perturbation, World
 from ewok.worst.bind import bind
 from ewok.worst.kernel import WorstKernel
 
@@ -34,7 +34,9 @@ def training_world(meaning: Plain) -> gym.Env[Any, Any]:
         kept = {name: value for name, value in method.items() if name not in ("soft", "target")}
         return WorstKernel(env, **kept)
     if kind == "randomized":
-        return DomainRandomization(env, world, method["parameters"], method["distribution"])
+        ranges = method.get("ranges", {})
+        drawn = [_drawn(world, name, ranges.get(name)) for name in method["parameters"]]
+        return DomainRandomization(env, world, drawn, method["distribution"])
     generator = np.random.default_rng([_OWN_STREAM, meaning["seed"]])
     before = {"observation": env.observation_space, "action": env.action_space}
     made = named(kind, "kind")(env, world, generator, **method["options"])
@@ -47,6 +49,12 @@ def training_world(meaning: Plain) -> gym.Env[Any, Any]:
                 f"`kind` must be a function that {' '.join(told.split())}. What scales or stacks belongs to the world."
             )
     return made  # type: ignore[no-any-return]
+
+
+def _drawn(world: World, name: str, told: Plain | None) -> Perturbation:
+    """A parameter with the range it is drawn from: the world's, unless the meaning says another."""
+    parameter = world.perturbation(name)
+    return parameter if told is None else replace(parameter, low=told["low"], high=told["high"], values=told["grid"])
 
 
 def make_agent(meaning: Plain, env: gym.Env[Any, Any]) -> Any:

@@ -29,7 +29,8 @@ class DomainRandomization(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs
     Args:
         env: an environment of the world; what is not named stays as it is there.
         world: the world, or its name.
-        parameters: which to move: one name, several, or None for all of the world's own.
+        parameters: which to move: one name, several, or None for all of the world's own. A `Perturbation` of such a
+            name is drawn over its own range, in place of the world's.
         distribution: "uniform" over the tested range; "log-uniform"; "grid", which draws one of the
             values the parameter is tested at.
 
@@ -47,21 +48,24 @@ class DomainRandomization(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs
         self,
         env: gym.Env[Any, Any],
         world: World | str,
-        parameters: str | Sequence[str] | None = None,
+        parameters: str | Sequence[str | Perturbation] | None = None,
         distribution: Distribution = "uniform",
     ) -> None:
         self.world = get(world)
-        names = list(self.world.perturbations) if parameters is None else parameters
-        names = [names] if isinstance(names, str) else list(names)
+        given = list(self.world.perturbations) if parameters is None else parameters
+        given = [given] if isinstance(given, str) else list(given)
+        names = [one.name if isinstance(one, Perturbation) else one for one in given]
         different = len(set(names)) == len(names) > 0
         require(different, "parameters", "one or more different names", parameters, "Leave it out for all.")
         require_known(distribution, _DISTRIBUTIONS, "distribution", "a distribution")
-        self._drawn_over = {name: self.world.perturbation(name) for name in names}
+        known = [self.world.perturbation(name) for name in names]
+        ranges = [one if isinstance(one, Perturbation) else own for one, own in zip(given, known, strict=True)]
+        self._drawn_over = dict(zip(names, ranges, strict=True))
         for name, parameter in self._drawn_over.items():
             positive = distribution != "log-uniform" or parameter.low > 0.0
             remedy = f"`{name}` is tested from {parameter.low:g}, which has no logarithm."
             require(positive, "distribution", '"uniform" or "grid"', distribution, remedy)
-        RecordConstructorArgs.__init__(self, world=self.world.recorded, parameters=names, distribution=distribution)
+        RecordConstructorArgs.__init__(self, world=self.world.recorded, parameters=given, distribution=distribution)
         super().__init__(self.world.prepared(env, names))
         self.distribution = distribution
         self.generator = np.random.default_rng()
