@@ -58,9 +58,33 @@ def test_the_means_of_what_the_worst_kernels_say_are_in_the_agents_logger(tmp_pa
     assert len(rows) == 2
     for place, row in enumerate(rows):
         for name in NAMES:
-            mean = np.mean([report[name] for report in told[32 * place : 32 * (place + 1)]])
+            numbers = [report[name] for report in told[32 * place : 32 * (place + 1)]]
+            mean = np.mean([number for number in numbers if np.isfinite(number)])
             assert float(row[f"ewok/{name}"]) == pytest.approx(mean, rel=1e-3)
     assert float(rows[0]["ewok/kl"]) == pytest.approx(0.3, abs=0.05)
+
+
+@pytest.mark.parametrize("name", ["kappa", "radius"])
+def test_a_schedule_is_a_function(name: str) -> None:
+    with pytest.raises(
+        ewok.errors.ArgumentError, match=rf"`{name}` must be a schedule.*WorstKernel\(env, {name}=0.3\)"
+    ):
+        WorstKernelCallback(**{name: 0.3})  # type: ignore[arg-type]
+
+
+def test_steps_without_a_finite_kappa_do_not_spoil_its_mean(tmp_path: Path, csv_logger: Any) -> None:
+    """At the last step of an episode all candidates may have ended, and so be alike."""
+    model = ppo(cartpole(radius=0.3, kappa=None))
+    model.set_logger(csv_logger)
+    endless: list[bool] = []
+
+    def listen(scope: dict[str, Any], _: Any) -> bool:
+        endless.append(np.isinf(scope["infos"][0]["ewok"]["kappa"]))
+        return True
+
+    model.learn(64, callback=[WorstKernelCallback(), ConvertCallback(listen)], log_interval=4)
+    assert any(endless)
+    assert np.isfinite(float(logged(tmp_path)[-1]["ewok/kappa"]))
 
 
 def test_schedules_are_followed_in_every_environment() -> None:

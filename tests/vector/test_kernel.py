@@ -209,3 +209,11 @@ def test_a_closed_vector_of_processes_says_so(apart: Any) -> None:
         ewok.bind(value, envs)
     with pytest.raises(gym.error.ClosedEnvironmentError):
         envs.step(np.zeros(NUM_ENVS, dtype=int))
+
+
+@pytest.mark.parametrize("setting", [{"num_samples": 50}, {"discount": 0.9}, {"terminal_value": -5.0}])
+def test_settings_that_would_do_nothing_are_refused(setting: dict[str, Any], apart: Any) -> None:
+    (name,) = setting
+    for vector in (SyncVectorEnv([single]), apart(num=1)):
+        with pytest.raises(ArgumentError, match=f"`{name}` must be left out where the environments have worst kernels"):
+            ewok.vector.WorstKernel(vector, **setting)

@@ -328,3 +328,17 @@ def test_a_failing_value_function_leaves_the_environment_where_it_was() -> None:
             env.step(step % 2)
         failing[0] = False
         assert same(env.step(step % 2), twin.step(step % 2))
+
+
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_step_with_another_action_than_was_asked_for_draws_anew(answered: bool) -> None:
+    def value(observations: Any) -> Any:
+        return -np.abs(observations[:, 1].astype(np.float64))
+
+    env, twin = (ewok.WorstKernel(gym.make("ewok/NoisyCartPole-v1"), kappa=0.01, value=value) for _ in range(2))
+    env.reset(seed=0), twin.reset(seed=0)
+    for action in (0, 1, np.int64(1), 0):
+        seen = env.ask(1)
+        if answered:
+            env.answer(value(seen))
+        assert same(env.step(action), twin.step(action))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, final
 
 from stable_baselines3.common.callbacks import BaseCallback
 
+from ewok.errors import require
 from ewok.worst.bind import bind
 
 _LOGGED = ("kl", "ess", "spread", "kappa")
@@ -18,7 +20,8 @@ Schedule = Callable[[float], float]
 class WorstKernelCallback(BaseCallback):
     """Binds the agent when training starts, and logs `ewok/kl`, `ewok/ess`, `ewok/spread` and `ewok/kappa`.
 
-    Means since the last time the agent's logger wrote: TensorBoard, CSV and the like follow.
+    Means since the last time the agent's logger wrote: TensorBoard, CSV and the like follow. Steps whose
+    candidates are all alike have no finite kappa, so the mean of `ewok/kappa` is over the others.
 
     Args:
         kappa: a schedule of the temperature, from the part of the training that is left (1 to 0).
@@ -35,7 +38,12 @@ class WorstKernelCallback(BaseCallback):
 
     def __init__(self, *, kappa: Schedule | None = None, radius: Schedule | None = None, **options: Any) -> None:
         super().__init__()
-        self._schedules = {name: s for name, s in (("kappa", kappa), ("radius", radius)) if s is not None}
+        given = {"kappa": kappa, "radius": radius}
+        for name, schedule in given.items():
+            sound = schedule is None or callable(schedule)
+            remedy = f"For the same {name} at all times give it to WorstKernel: WorstKernel(env, {name}={schedule!r})."
+            require(sound, name, "a schedule, from the part of the training that is left to a number", schedule, remedy)
+        self._schedules = {name: schedule for name, schedule in given.items() if schedule is not None}
         self._options = options
         self._left = float("inf")  # what was left when the schedules were last looked at
 
@@ -48,7 +56,8 @@ class WorstKernelCallback(BaseCallback):
             report = info.get("ewok")
             if report is not None and report["bound"]:
                 for name in _LOGGED:
-                    self.logger.record_mean(f"ewok/{name}", report[name])
+                    if math.isfinite(report[name]):  # kappa has no end where all candidates are alike
+                        self.logger.record_mean(f"ewok/{name}", report[name])
         return True
 
     def _on_rollout_start(self) -> None:

@@ -8,6 +8,7 @@ of them stands on a stand-in for the simulator that draws instead of stepping.
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from typing import Any, cast, final
 
@@ -34,6 +35,7 @@ class Seam:
         self._num = 1
         self._choose: Choice = _first
         self._drawn: Candidates | None = None
+        self._drawn_for: Any = None  # the action
         self._before: Before | None = None
         self._committed: Transition | None = None
         self._planned: Plan | None = Plan(env, owner, self._transition)
@@ -79,6 +81,7 @@ class Seam:
         if candidates is None:
             self._refuse_changed(None)
         assert candidates is not None
+        self._drawn_for = copy.copy(action)
         if plan.remembering:  # they may have drawn numbers on the way down: let the step do it all again
             self.drop()
         return candidates
@@ -89,15 +92,24 @@ class Seam:
             self._before.come_back()
         self._before = self._drawn = None
 
+    def drop_another(self, action: Any) -> bool:
+        """Take the latest draw back if it was made for another action; whether it was."""
+        another = not same(self._drawn_for, action)
+        if another:
+            self.drop()
+        return another
+
     def step(
         self, action: Any, num: int = 1, choose: Choice | None = None, check: Callable[[Any], None] | None = None
     ) -> Transition:
-        """One step: `num` candidates drawn, unless they already are, and the one that `choose` names committed.
+        """One step: `num` candidates drawn, unless they are for this action, and the one `choose` names committed.
 
         If anything raises before the commit, everything is where it was. `check` looks at what came
         out at the top; on the first step beneath wrappers of unknown kind even its refusal is undone.
         """
         plan = self._planned or self._plan
+        if self._drawn is not None:
+            self.drop_another(action)
         self._num, self._choose, self._committed = num, choose or _first, None
         before = self._before or Before(plan)
         whole = None if self._proven else _saved(self._env)

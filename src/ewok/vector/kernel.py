@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Sequence
 from typing import Any, Literal, final
 
@@ -56,6 +57,8 @@ class WorstKernel(VectorWrapper):
         settings: dict[str, Any] = {"num_samples": num_samples, "kappa": kappa, "radius": radius}
         settings |= {"discount": discount, "terminal_value": terminal_value}
         given = kappa is not None or radius is not None
+        if not given:
+            _refuse_ignored(num_samples=num_samples, discount=discount, terminal_value=terminal_value)
         self.kernels: Sequence[SingleWorstKernel] | Sequence[RemoteKernel]
         if isinstance(envs, AsyncVectorEnv):
             self._workers = envs
@@ -93,6 +96,16 @@ class WorstKernel(VectorWrapper):
             raise
         for (kernel, *_), answer in zip(asked, values, strict=True):
             kernel.answer(answer)
+
+
+def _refuse_ignored(**settings: Any) -> None:
+    """The environments have worst kernels with settings of their own, so any that is given here would do nothing."""
+    for name, value in settings.items():
+        default = inspect.signature(SingleWorstKernel).parameters[name].default
+        remedy = f"Give `{name}` to each of them: ewok.WorstKernel(env, {name}={value!r}, ...)."
+        require(
+            value == default, name, "left out where the environments have worst kernels of their own", value, remedy
+        )
 
 
 def _wrapped(envs: VectorEnv[Any, Any, Any], settings: dict[str, Any] | None) -> list[SingleWorstKernel]:

@@ -207,6 +207,8 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
             report = dict(_UNBOUND)
             self._watch.unbound_step()
         else:
+            if self._answer is not None and self._seam.drop_another(action):
+                self._answer = None  # values of candidates that are none now
             try:
                 transition = self._seam.step(action, self._num_samples, self._choose, self._check)
             except UnansweredError:
