@@ -107,6 +107,7 @@ def test_a_failed_trial_is_in_the_exit_code(file: Path, tmp_path: Path) -> None:
         (["run", "{file}", "--set", "world=cartpol"], "did you mean 'cartpole'?"),
         (["run", "{file}", "--out", "{file}"], "is a file, or lies in one"),
         (["run", "{file}", "--out", "/proc/none"], "cannot be"),
+        (["run", "{file}", "--gpus", "1"], "`--gpus` must be 0 without --ray"),
         (["run", "{archive}"], "it must be a TOML file"),
         (["status", "none"], "There is nothing there"),
         (["status", "{file}"], "It is a file"),

@@ -15,6 +15,10 @@ from ewok import worlds
 CARTPOLE = worlds.get("cartpole")
 
 
+class OwnPPO(PPO):
+    """An agent of somebody's own."""
+
+
 def vector(num: int = 1, world: worlds.World = CARTPOLE) -> DummyVecEnv:
     return DummyVecEnv([world.make for _ in range(num)])
 

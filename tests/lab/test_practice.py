@@ -14,7 +14,7 @@ from ewok.errors import ArgumentError
 from ewok.lab import practice
 from ewok.lab.saved import NOTICE
 from tests.lab.mine import normalised
-from tests.lab.models import CARTPOLE, save_balancer, save_ppo
+from tests.lab.models import CARTPOLE, OwnPPO, save_balancer, save_ppo
 
 
 class Filmed:
@@ -44,7 +44,8 @@ def results(folder: Path, **seeds: list[int]) -> Any:
         for seed in own:
             (folder / f"{method}-{seed}").mkdir(parents=True)
             save_ppo(folder / f"{method}-{seed}", seed=seed)
-        trials[method] = [SimpleNamespace(seed=seed, path=folder / f"{method}-{seed}") for seed in own]
+        meaning = {"agent": {"agent": "stable_baselines3:PPO"}}
+        trials[method] = [SimpleNamespace(seed=seed, path=folder / f"{method}-{seed}", meaning=meaning) for seed in own]
     return SimpleNamespace(world={"name": "cartpole"}, methods=tuple(seeds), of=trials.__getitem__)
 
 
@@ -71,6 +72,18 @@ def test_agents_of_a_study_fly_behind_their_normalisers(
     monkeypatch.setattr(practice, "read", lambda folder: made)
     practice.video([tmp_path], out=tmp_path / "film.mp4")
     assert [pilot.model.normaliser is None for pilot in filmed.pilots] == [True, False]
+
+
+def test_a_study_knows_its_own_agents(filmed: Filmed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = results(tmp_path / "runs", ewok=[0])
+    made.of("ewok")[0].meaning["agent"]["agent"] = "tests.lab.models:OwnPPO"
+    monkeypatch.setattr(practice, "read", lambda folder: made)
+    practice.video([tmp_path], out=tmp_path / "film.mp4")
+    assert [type(pilot.model.agent) for pilot in filmed.pilots] == [OwnPPO]
+    given: list[dict[str, Any]] = [{"algos": ["PPO"]}, {"vecnormalize": [tmp_path / "other.pkl"]}]
+    for options in given:
+        with pytest.raises(ArgumentError, match="must be left out for a study"):
+            practice.video([tmp_path], out=tmp_path / "film.mp4", **options)
 
 
 def test_a_study_without_a_seed_in_common_is_refused(

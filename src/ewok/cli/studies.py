@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ewok.cli.root import FAILED, STOPPED, app, find_own_modules, load
+from ewok.errors import require
 
 
 @app.command()
@@ -25,6 +26,7 @@ def run(
 
     Example: ewok run studies/demo.toml --set agent.num_steps=20000
     """
+    require(gpus == 0.0 or ray is not None, "--gpus", "0 without --ray", gpus, "Say --ray local, or leave it out.")
     reading, launch = load("ewok.lab.reading", extra="lab"), load("ewok.lab.launch", extra="lab")
     find_own_modules()
     read, text = reading.read_file(study, changes or (), seeds)

@@ -171,7 +171,8 @@ def _variables() -> dict[str, str]:
     ours = environment()
     names = [name for name in ours if name.endswith("_NUM_THREADS") or name in ("XLA_FLAGS", "TF_CPP_MIN_LOG_LEVEL")]
     paths = [os.getcwd(), *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
-    return {name: ours[name] for name in names} | {"MUJOCO_GL": ours["MUJOCO_GL"], "PYTHONPATH": os.pathsep.join(paths)}
+    names += ["MUJOCO_GL"] if "MUJOCO_GL" in ours else []
+    return {name: ours[name] for name in names} | {"PYTHONPATH": os.pathsep.join(paths)}
 
 
 def _require_answer(address: str) -> None:

@@ -15,6 +15,7 @@ from typing import Any, final
 
 from ewok.lab.events import Done, Event, Failure, Lost, Progress, Quiet, Started, WorkPlaces
 from ewok.lab.plan import Trial
+from ewok.lab.screen import without_a_screen
 
 _PATIENCE = 1.0  # seconds between two looks, when nothing is heard
 _MOST = 1 << 16  # bytes at a time
@@ -119,7 +120,7 @@ def environment() -> Mapping[str, str]:
     flags = os.environ.get("XLA_FLAGS", "") + " --xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
     paths = os.pathsep.join(path or os.getcwd() for path in sys.path)
     ours = {"XLA_FLAGS": flags.strip(), "PYTHONPATH": paths, "TF_CPP_MIN_LOG_LEVEL": "3"}
-    return {"MUJOCO_GL": "egl", **os.environ, **one, **ours}
+    return {**without_a_screen(), **os.environ, **one, **ours}
 
 
 def _start(worker: Worker, trial: Trial, places: WorkPlaces) -> Event:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import inspect
+import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 from pathlib import Path
 
 from ewok.errors import ArgumentError, require
+from ewok.lab.archive import CLASSES
 from ewok.lab.pilot import Pilot
 from ewok.lab.saved import NOTICE, SavedModel, load, recognised
+from ewok.lab.screen import without_a_screen
 from ewok.lab.sheet import writable, write_sheet
-from ewok.lab.store import read
+from ewok.lab.store import Finished, read
 from ewok.lab.stress import Plan, examine
 from ewok.lab.verdict import comparison, verdict
-from ewok.lab.video import film, without_a_screen
+from ewok.lab.video import film
+from ewok.named import named
 from ewok.worlds.world import get
 
 __all__ = ["Plan", "stress", "video"]
@@ -81,8 +86,11 @@ def video(
         num_steps: to film at most.
         say: is told what is being done.
     """
-    without_a_screen()
+    os.environ.update(without_a_screen())
     if len(paths) == 1 and paths[0].is_dir():
+        told: dict[str, Sequence[object]] = {"algo": algos, "vecnormalize": vecnormalize}
+        for option, values in told.items():
+            require(not values, option, "left out for a study, which knows its agents", list(values), "Leave it out.")
         world, models = _of_study(paths[0], world, say)
     else:
         given = [None if algo == "-" else algo for algo in algos]
@@ -117,14 +125,19 @@ def _of_study(folder: Path, world: str | None, say: Say) -> tuple[str, list[Save
         )
     say(f"agents of seed {shared[0]}")
     say(NOTICE)
-    models = [_of_trial(by_seed[shared[0]].path) for by_seed in trials.values()]
+    models = [_of_trial(by_seed[shared[0]]) for by_seed in trials.values()]
     return own, [replace(model, name=name) for name, model in zip(trials, models, strict=True)]
 
 
-def _of_trial(folder: Path) -> SavedModel:
+def _of_trial(trial: Finished) -> SavedModel:
     """A finished trial's model, behind the normaliser it learnt behind, if there was one."""
-    normaliser = folder / "vecnormalize.pkl"
-    return load(folder / "model.zip", vecnormalize=normaliser if normaliser.is_file() else None)
+    normaliser, agent = trial.path / "vecnormalize.pkl", trial.meaning["agent"]["agent"]
+    is_own = agent not in CLASSES.values() and inspect.isclass(named(agent, "agent"))
+    return load(
+        trial.path / "model.zip",
+        algo=agent if is_own else None,
+        vecnormalize=normaliser if normaliser.is_file() else None,
+    )
 
 
 def _loaded(sources: Sequence[Source], say: Say) -> list[SavedModel]:

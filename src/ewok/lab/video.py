@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, final
@@ -123,13 +122,6 @@ class Take:
         state = f"ended at step {self._step}" if self.is_over else f"step {self._step}"
         draw.text((4, 17), f"{state}, return {self.total:.4g}", fill=_INK, font=font)
         return np.asarray(page)
-
-
-def without_a_screen() -> None:
-    """Let simulators draw where there is no screen, unless somebody has said how they should."""
-    os.environ.setdefault("SDL_VIDEODRIVER", "dummy")
-    if sys.platform.startswith("linux") and not os.environ.get("DISPLAY"):
-        os.environ.setdefault("MUJOCO_GL", "egl")
 
 
 def _frames(takes: Sequence[Take], num_steps: int) -> Iterator[Picture]:
