@@ -94,6 +94,7 @@ class Member:
         space: of the observations that the agent sees.
         actions: the space of the agent's actions.
         shown: names of the wrappers around the vector that `observe` goes through.
+        unscaled: why candidates' rewards cannot be turned into what the agent learns from; None where they can.
         away: why it cannot be reached from here, and what to do; None where it can.
     """
 
@@ -105,6 +106,7 @@ class Member:
     actions: gym.Space[Any] | None = None
     shown: tuple[str, ...] = ()
     away: str | None = None
+    unscaled: str | None = None
 
 
 MemberFinder = Callable[[Any], Iterable[Member]]

@@ -121,3 +121,18 @@ def test_no_candidate_is_lost_where_observations_have_parts(terminal_value: floa
     infos = [envs.step(np.ones(NUM_ENVS, dtype=int))[-1] for _ in range(60)]
     chosen = [info["ewok"]["index"] for info in infos if "ewok" in info]  # none where all are reset at once
     assert set(np.ravel(chosen)) == set(range(10))
+
+
+def test_what_is_made_of_rewards_alone_matters_only_where_they_are_scored() -> None:
+    def envs(discount: float | None) -> Any:
+        inner = ewok.vector.WorstKernel(SyncVectorEnv([nominal] * NUM_ENVS), kappa=0.2, discount=discount)
+        return gw.vector.TransformReward(inner, lambda rewards: 2 * rewards)
+
+    def zeros(observations: Any) -> Any:
+        return np.zeros(len(observations))
+
+    ewok.bind(zeros, free := envs(None))
+    free.reset(seed=0)
+    assert free.step(np.zeros(NUM_ENVS, dtype=int))[-1]["ewok"]["bound"].all()
+    with pytest.raises(WrapperError, match="`TransformReward` stands between .* of a single reward is not known"):
+        ewok.bind(zeros, envs(0.9))

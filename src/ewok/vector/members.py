@@ -6,7 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from gymnasium.vector import AsyncVectorEnv, SyncVectorEnv, VectorActionWrapper, VectorEnv, VectorWrapper
+from gymnasium.vector import (
+    AsyncVectorEnv,
+    SyncVectorEnv,
+    VectorActionWrapper,
+    VectorEnv,
+    VectorRewardWrapper,
+    VectorWrapper,
+)
 from gymnasium.wrappers import vector as gvw
 
 from ewok.errors import WrapperError
@@ -33,11 +40,17 @@ def members(envs: Any) -> Iterable[Member]:
     space = envs.single_observation_space
     looks: list[Look] = []
     shown: list[str] = []
+    unscaled: str | None = None
     scales: list[Look] = []
     layer: Any = envs
     while isinstance(layer, VectorWrapper) and not isinstance(layer, WorstKernel):
         look, scale = _look_of(layer), _scale_of(layer)
-        if look is None and scale is None and not isinstance(layer, _TRANSPARENT):
+        if isinstance(layer, VectorRewardWrapper) and scale is None:
+            unscaled = (
+                f"`{type(layer).__name__}` stands between the agent and its worst kernels, and what it makes of a "
+                "single reward is not known. Score by v(s') (discount=None), or put it on each environment."
+            )
+        elif look is None and scale is None and not isinstance(layer, _TRANSPARENT):
             raise WrapperError(
                 f"`{type(layer).__name__}` stands between the agent and its worst kernels, and what it makes of a "
                 "single observation or reward is not known. Put it on each environment, or bind a value of the "
@@ -52,7 +65,7 @@ def members(envs: Any) -> Iterable[Member]:
     scale = _composed(scales[::-1]) if scales else None
     inside, away = _inside(layer)
     actions, names = envs.single_action_space, tuple(shown[::-1])
-    return [Member(env, observe, scale, i, space, actions, names, away) for i, env in enumerate(inside)]
+    return [Member(env, observe, scale, i, space, actions, names, away, unscaled) for i, env in enumerate(inside)]
 
 
 def _inside(envs: Any) -> tuple[Sequence[Any], str | None]:

@@ -107,6 +107,8 @@ def _as_the_agent_sees(agent: Any, paths: list[Path], own: list[Path]) -> list[P
 def _critic(path: Path, kernel: Bindable, value: ValueFunction, owner: Any) -> Critic:
     """`value` as it looks down this path."""
     has_discount = kernel.discount is not None
+    if has_discount and path.member.unscaled is not None:
+        raise WrapperError(path.member.unscaled)
     refuse_unseen(path.above, has_discount)
     views = views_of(path.above)
     if path.member.observe is not None:

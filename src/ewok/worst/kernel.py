@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 from numpy.typing import NDArray
 
-from ewok.errors import NotResetError, WrapperError, require
+from ewok.errors import NotResetError, WrapperError, require, require_whole
 from ewok.nominal.batch import same, take
 from ewok.nominal.generators import seeded
 from ewok.nominal.kernel import Candidates
@@ -20,7 +20,7 @@ from ewok.nominal.layers import place_of, plain, wrappers_of
 from ewok.nominal.seam import Seam
 from ewok.value import ValueFunction
 from ewok.worst.remote import RemoteCritic
-from ewok.worst.score import Critic, Scale, Scoring, UnansweredError
+from ewok.worst.score import Critic, Scale, Scoring, UnansweredError, number_of
 from ewok.worst.tilt import kappa_of_radius, spread, tilt
 from ewok.worst.view import View, views_of
 from ewok.worst.watch import Watch
@@ -117,11 +117,7 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     @num_samples.setter
     def num_samples(self, num_samples: int) -> None:
-        given: Any = num_samples
-        whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-        valid = whole and int(given) >= 1
-        require(valid, "num_samples", "a whole number, at least 1", num_samples, "The paper uses 10 and 15.")
-        self._num_samples = int(num_samples)
+        self._num_samples = require_whole(num_samples, "num_samples", "The paper uses 10 and 15.")
 
     @property
     def discount(self) -> float | Literal["agent"] | None:
@@ -152,7 +148,7 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     @kappa.setter
     def kappa(self, kappa: float | None) -> None:
-        number = _number(kappa)
+        number = number_of(kappa)
         valid = 0.0 < number < np.inf
         require(valid, "kappa", "a finite number greater than 0", kappa, "The smaller, the more robust: try 0.2.")
         self._kappa, self._radius = number, None
@@ -164,7 +160,7 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
     @radius.setter
     def radius(self, radius: float | None) -> None:
-        number = _number(radius)
+        number = number_of(radius)
         valid = 0.0 <= number < np.inf
         require(valid, "radius", "a finite number, at least 0", radius, "The larger, the more robust: try 0.3.")
         self._radius, self._kappa = number, None
@@ -299,9 +295,3 @@ class WorstKernel(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     def __getstate__(self) -> dict[str, Any]:
         """Without the value function: a copy of it would go stale. Bind again after unpickling or copying."""
         return {**vars(self), "_critic": None, "_check": None, "_answer": None}
-
-
-def _number(value: Any) -> float:
-    """The number, or NaN for what is none."""
-    numeric = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    return float(value) if numeric else float("nan")

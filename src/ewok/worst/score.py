@@ -34,14 +34,11 @@ class Scoring:
     def __post_init__(self) -> None:
         named = isinstance(self.discount, str) and self.discount == "agent"
         if self.discount is not None and not named:
-            number: Any = self.discount
-            is_number = isinstance(number, int | float | np.integer | np.floating)
-            valid = is_number and not isinstance(number, bool) and 0.0 <= float(self.discount) <= 1.0
+            valid = 0.0 <= number_of(self.discount) <= 1.0
             require(valid, "discount", 'None, "agent" or a number from 0 to 1', self.discount, "Use the agent's gamma.")
         if self.terminal_value is not None:
-            number = isinstance(self.terminal_value, int | float | np.integer | np.floating)
             require(
-                number and bool(np.isfinite(self.terminal_value)),
+                bool(np.isfinite(number_of(self.terminal_value))),
                 "terminal_value",
                 "None or a finite number",
                 self.terminal_value,
@@ -75,7 +72,7 @@ class Critic:
         self.owner = owner
         self._below, self._above = below, above
         self._scale = scale
-        self._discount = _number_of(scoring.discount, value)
+        self._discount = _discount_of(scoring.discount, value)
         self._terminal_value = scoring.terminal_value
         self.seen_below: Any = None
         self._foreign: list[tuple[View, Any, Any]] = []
@@ -188,7 +185,13 @@ def _checked(returned: Any, num: int) -> Array:
     return values
 
 
-def _number_of(discount: float | str | None, value: ValueFunction) -> float | None:
+def number_of(value: Any) -> float:
+    """The number, or NaN for what is none."""
+    numeric = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    return float(value) if numeric else float("nan")
+
+
+def _discount_of(discount: float | str | None, value: ValueFunction) -> float | None:
     if not isinstance(discount, str):
         return None if discount is None else float(discount)
     known: Any = getattr(value, "discount", None)
