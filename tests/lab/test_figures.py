@@ -130,3 +130,18 @@ def test_differences_hold_zero(found: Findings) -> None:
 )
 def test_thousands(value: float, text: str) -> None:
     assert thousands(value) == text
+
+
+def test_legends_of_many_methods_stay_within_the_figure(tmp_path: Path) -> None:
+    methods = METHODS | {f"ewok-of-quite-another-kind-{number}": METHODS["ewok"] for number in range(6)}
+    found = findings_of(read(write_study(tmp_path / "s", methods, 1, parameters=("noise", "damping"))))
+    tones = tones_of((found,))
+    with figures.style():
+        for name, make in figures.figures_of(found, tones):
+            figure = make()
+            figure.draw_without_rendering()
+            [legend] = figure.legends
+            around, within = figure.bbox.extents, legend.get_window_extent().extents
+            assert (within[:2] >= around[:2] - 1.0).all(), name
+            assert (within[2:] <= around[2:] + 1.0).all(), name
+            assert min(axes.get_window_extent().height for axes in figure.axes) > 0.5 * figure.dpi, name

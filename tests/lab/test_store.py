@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from ewok.errors import ArgumentError
-from ewok.lab.columns import StoreError
+from ewok.lab.columns import StoreError, read_columns, write_columns
 from ewok.lab.store import Curve, Returns, read
 from tests.lab.made import GRIDS, made_returns, made_study, trial_id
 
@@ -147,3 +147,17 @@ def test_no_name_that_files_have_can_lead_out_of_the_folder(tmp_path: Path, put,
     (folder / "study.json").write_text(json.dumps(study))
     with pytest.raises(StoreError, match=r"must name .* by letters"):
         read(folder)
+
+
+@pytest.mark.parametrize(
+    ("file", "column"),
+    [("returns", "return"), ("returns", "value"), ("training", "step"), ("training", "return"), ("diagnostics", "kl")],
+)
+def test_text_where_numbers_belong_is_told_by_the_file(tmp_path: Path, file: str, column: str) -> None:
+    path = made_study(tmp_path) / "trials" / trial_id("ewok", 0) / f"{file}.csv.gz"
+    table = read_columns(path)
+    table[column] = table[column].astype(object)
+    table[column][1] = "seven"
+    write_columns(path, table)
+    with pytest.raises(StoreError, match=rf"{file}.csv.gz must have numbers in its column {column}"):
+        read(tmp_path)

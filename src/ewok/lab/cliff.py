@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from pydantic import Field, model_validator
 
 from ewok import tabular
-from ewok.lab.columns import read_columns, write_columns
+from ewok.lab.columns import read_numbers, write_columns
 from ewok.lab.folder import as_json
 from ewok.lab.plan import Trial, hash_of
 from ewok.lab.stats import iqm
@@ -268,7 +268,7 @@ def _best_actions() -> dict[str, NDArray[np.bool_]]:
 
 
 def _columns_in(path: Path) -> dict[str, NDArray[Any]]:
-    return read_columns(path / "table.csv.gz", ("state", "action", "value"))
+    return read_numbers(path / "table.csv.gz", ("state", "action", "value"))
 
 
 def _policy_in(path: Path) -> NDArray[np.int64]:

@@ -47,6 +47,17 @@ def read_columns(path: Path, needed: tuple[str, ...] = ()) -> dict[str, NDArray[
     return {name: _array(column) for name, column in columns.items()}
 
 
+def read_numbers(path: Path, needed: tuple[str, ...] = (), texts: tuple[str, ...] = ()) -> dict[str, NDArray[Any]]:
+    """Likewise, where all columns but `texts` must be numbers."""
+    columns = read_columns(path, needed)
+    for name, column in columns.items():
+        if name not in texts and column.dtype.kind != "f":
+            raise StoreError(
+                f"{path} must have numbers in its column {name}. Delete {path.parent} and run the study again."
+            )
+    return columns
+
+
 def _plain(column: NDArray[Any]) -> list[Any]:
     column = np.asarray(column)
     return (column.astype(int) if column.dtype == bool else column).tolist()  # type: ignore[no-any-return]

@@ -26,6 +26,7 @@ from ewok.lab.store import Results
 
 FORMATS = ("svg", "png", "pdf")
 _WIDTH, _HEIGHT = 3.3, 2.55  # inches, of a panel
+_LEGEND_ROW = 0.2  # inches
 _MOST_COLUMNS = 3
 # What files say of themselves: nothing that changes from day to day.
 _METADATA: Mapping[str, dict[str, Any]] = {
@@ -153,8 +154,8 @@ def improvements(comparisons: Sequence[Comparison], tones: Tones) -> Figure:
         draw_improvements(axes, part, tones)
         axes.set_title(kind, fontsize=9.0, loc="left")
     names = list(dict.fromkeys(one.method for one in comparisons))
-    handles = [Line2D([], [], color=tones[name].light, marker=tones[name].marker) for name in names]
-    figure.legend(handles, names, loc="outside upper left", ncols=_MOST_COLUMNS * 2)
+    handles = {name: Line2D([], [], color=tones[name].light, marker=tones[name].marker) for name in names}
+    _fitted_legend(figure, handles, _MOST_COLUMNS * 2)
     return figure
 
 
@@ -188,6 +189,16 @@ def _legend(figure: Figure, all_axes: Sequence[Axes]) -> None:
     for axes in all_axes:
         for handle, label in zip(*axes.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    figure.legend(
-        list(found.values()), list(found), loc="outside upper left", ncols=min(len(found), 2 + 2 * len(all_axes))
-    )
+    _fitted_legend(figure, found, 2 + 2 * len(all_axes))
+
+
+def _fitted_legend(figure: Figure, handles: Mapping[str, Any], most: int) -> None:
+    """In as many columns as the figure is wide enough for; what more than one row takes is added to its height."""
+    for columns in range(min(len(handles), most), 0, -1):
+        legend = figure.legend(list(handles.values()), list(handles), loc="outside upper left", ncols=columns)
+        width = legend.get_window_extent().width
+        if width <= figure.bbox.width or columns == 1:
+            break
+        legend.remove()
+    rows = -(-len(handles) // columns)
+    figure.set_figheight(figure.get_figheight() + _LEGEND_ROW * (rows - 1))

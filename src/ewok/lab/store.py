@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ewok.errors import EwokError, require_known
-from ewok.lab.columns import Columns, StoreError, read_columns, write_columns
+from ewok.lab.columns import Columns, StoreError, read_numbers, write_columns
 
 Plain = Mapping[str, Any]  # what JSON can say
 
@@ -78,7 +78,7 @@ class Returns:
     @classmethod
     def read(cls, path: Path) -> Returns:
         """From such a table, in whatever order its rows are."""
-        table = read_columns(path, _RETURNS)
+        table = read_numbers(path, _RETURNS, texts=("parameter",))
         order = np.lexsort((table["episode"], table["value"]))
         table = {name: column[order] for name, column in table.items()}
         names = dict.fromkeys(table["parameter"][np.argsort(order)].tolist())
@@ -246,8 +246,8 @@ def read_trial(folder: Path, name: str) -> Finished:
         seconds={name: float(told["seconds"][name]) for name in ("train", "evaluate", "total")},
         steps=told["steps"],
         returns=Returns.read(path / "returns.csv.gz"),
-        training=read_columns(path / "training.csv.gz", ("step", "return", "length")),
-        diagnostics=read_columns(diagnostics, ("step",)) if diagnostics.exists() else None,
+        training=read_numbers(path / "training.csv.gz", ("step", "return", "length")),
+        diagnostics=read_numbers(diagnostics, ("step",)) if diagnostics.exists() else None,
         versions=told["versions"],
         machine=told["machine"],
         git=told.get("git"),
