@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ewok.lab.pilot import Pilot
-from ewok.nominal.batch import leaves, take
+from ewok.nominal.batch import num_rows, take
 from ewok.vector.batched import values_of_all
 from ewok.worlds.adversary import RADII, adversary
 from ewok.worlds.parts import innermost
@@ -95,7 +95,7 @@ class OpposedBatch:
                 asked.append(int(index))
         if not asked:
             return
-        rows: NDArray[np.intp] = np.repeat(asked, [len(leaves(batch)[0]) for batch in seen])
+        rows: NDArray[np.intp] = np.repeat(asked, [num_rows(batch) for batch in seen])
         self._pilot.look_from(rows)
         critics = [critic for index in asked if isinstance(critic := self._kernels[index].critic, Critic)]
         for index, values in zip(asked, values_of_all(critics, seen), strict=True):

@@ -8,7 +8,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from ewok.nominal.batch import leaves
+from ewok.nominal.batch import num_rows
 
 Array = NDArray[Any]
 
@@ -32,7 +32,7 @@ class Memory:
 
     def act(self, observations: Any, deterministic: bool) -> Array:
         """The next action of every episode, after these observations are taken in."""
-        starts = np.full(len(leaves(observations)[0]), self._actor is None)
+        starts = np.full(num_rows(observations), self._actor is None)
         actions, after = self._agent.predict(observations, self._actor, starts, deterministic=deterministic)
         if self._agent.policy.lstm_critic is not None:
             self._critic = self._taken_in(observations, starts)

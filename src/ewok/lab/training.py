@@ -15,6 +15,7 @@ from ewok import worlds
 from ewok.errors import ArgumentError, require
 from ewok.lab.record import Recorder, Tell
 from ewok.named import named
+from ewok.nominal.layers import wrappers_of
 from ewok.value import value_of
 from ewok.worlds import DomainRandomization, Perturbation, World
 from ewok.worst.bind import bind
@@ -126,10 +127,7 @@ def keep_log(agent: Any, logs: Path | None) -> None:
 
 def _bound(agent: Any, env: gym.Env[Any, Any], options: dict[str, bool]) -> Any:
     """Bind the agent if there is a worst kernel in its world. The callback that does it, where agents take one."""
-    layer: Any = env
-    while isinstance(layer, gym.Wrapper) and not isinstance(layer, WorstKernel):
-        layer = layer.env
-    if not isinstance(layer, WorstKernel):
+    if not any(isinstance(layer, WorstKernel) for layer in wrappers_of(env)):
         return None
     if hasattr(agent, "set_logger"):
         return named("ewok.agents.callback:WorstKernelCallback", "callback")(**options)

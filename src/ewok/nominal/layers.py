@@ -57,7 +57,6 @@ _REFUSED: dict[str, str] = {
     "gymnasium.wrappers.common:Autoreset": _RESETS,
     "gymnasium.wrappers.transform_observation:AddRenderObservation": _SHOWS,
     "gymnasium.wrappers.array_conversion:ArrayConversion": _CONVERTS,
-    "ewok.worlds.controls:ActionRepeat": _REPEATS,
     "stable_baselines3.common.atari_wrappers:MaxAndSkipEnv": _REPEATS,
     "stable_baselines3.common.atari_wrappers:EpisodicLifeEnv": "changes when episodes end",
 }
@@ -151,6 +150,8 @@ def refuse_breaking_wrappers(layers: Layers, owner: str) -> None:
 
 def refusal(wrapper: _Wrapper) -> str | None:
     """Why this wrapper would break the draw, or None where it would not."""
+    if getattr(type(wrapper), "repeats_actions", False):
+        return _REPEATS
     for cls in type(wrapper).__mro__:
         reason = _REFUSED.get(f"{cls.__module__}:{cls.__qualname__}")
         if reason is not None:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from ewok.errors import WrapperError, require
 from ewok.nominal.generators import seeded
 from ewok.nominal.kernel import SteerableKernel
-from ewok.nominal.layers import layers_of, place_of, plain
+from ewok.nominal.layers import layers_of, place_of, plain, wrappers_of
 from ewok.nominal.passage import simulator_kernel
 from ewok.nominal.seam import Seam
 
@@ -34,17 +34,16 @@ class _Noise(gym.Wrapper[Any, Any, Any, Any]):
         self.generator = np.random.default_rng()
         self.passing = False
 
-    def _refuse_above_resampling(self, layer: gym.Env[Any, Any]) -> None:
+    def _refuse_above_resampling(self, env: gym.Env[Any, Any]) -> None:
         """Noise is part of the nominal kernel, so it must be drawn before one of the candidates is chosen."""
         name = type(self).__name__
-        while isinstance(layer, gym.Wrapper):
+        for layer in wrappers_of(env):
             if getattr(type(layer), "resamples", False):
                 kernel = type(layer).__name__
                 raise WrapperError(
                     f"`{name}` must stand beneath `{kernel}`, where every candidate has its own draw of it, but it "
                     f"is put above. Wrap the other way round: {kernel}({name}(env, ...), ...)."
                 )
-            layer = layer.env
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
         if seed is not None:

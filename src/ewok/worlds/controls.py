@@ -177,6 +177,7 @@ class ActionRepeat(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """
 
     snapshot_names = ("_num_repeats",)
+    repeats_actions = True
 
     def __init__(self, env: gym.Env[Any, Any], num_repeats: int = 1) -> None:
         RecordConstructorArgs.__init__(self, num_repeats=plain(num_repeats))
