@@ -59,6 +59,19 @@ def normalised(env: gym.Env, seed: int) -> Any:
     return PPO("MlpPolicy", VecNormalize(DummyVecEnv([lambda: env])), seed=seed, device="cpu", **options)
 
 
+@dataclasses.dataclass
+class Glimpse:
+    """What somebody saw who seeded nothing."""
+
+    seen: list[float]
+
+    def learn(self, num_steps: int) -> None: ...
+
+
+def unseeded(env: gym.Env, seed: int) -> Glimpse:
+    return Glimpse([*env.reset()[0].tolist(), *(float(env.action_space.sample()) for _ in range(20))])
+
+
 def raises(env: gym.Env, seed: int) -> Coin:
     if seed == 1:
         raise RuntimeError("this seed is unlucky")

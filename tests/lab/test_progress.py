@@ -74,6 +74,17 @@ def test_a_log_says_now_and_then_how_far_running_trials_are(clock: Clock) -> Non
     assert study.startswith("0 of 4 trials done, 45 s so far, about 6 min left")
 
 
+def test_where_others_say_how_many_run_at_once_those_that_do_are_counted(clock: Clock) -> None:
+    """A cluster has as many processors as it has, whatever this machine has."""
+    log = io.StringIO()
+    board = Board(4, None, log)
+    for trial in TRIALS[:2]:
+        board.take(Started(trial))
+    clock.now = 60.0
+    board.take(Done(TRIALS[0], Path()))
+    assert "[1 of 4, about 2 min left]" in log.getvalue(), "three minutes of work, two at once"
+
+
 def test_a_terminal_has_a_line_for_each_running_trial_and_one_for_the_study(
     clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:

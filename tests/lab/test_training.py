@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from pathlib import Path
 from typing import Any
 
 import gymnasium as gym
@@ -11,6 +13,7 @@ import pytest
 from ewok.errors import ArgumentError
 from ewok.lab.plan import plan
 from ewok.lab.reading import read_plain
+from ewok.lab.record import Recorder
 from ewok.lab.training import prepare, training_world
 from ewok.worlds import DomainRandomization
 from ewok.worst.kernel import WorstKernel
@@ -134,3 +137,30 @@ def test_an_agent_must_learn(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_environments_are_gymnasiums() -> None:
     assert isinstance(training_world(meaning({"kind": "baseline"})), gym.Env)
+
+
+def test_nothing_is_left_open_after_a_training(tmp_path: Path) -> None:
+    """A worker trains one agent after the other: what writes TensorBoard's files has a thread and a file each time."""
+    pytest.importorskip("stable_baselines3", reason="needs SB3: pip install 'ewok[sb3]'")
+    pytest.importorskip("tensorboard", reason="needs the lab extra")
+    before = threading.active_count()
+    training = prepare(meaning({"kind": "baseline"}, recipe="ppo", num_steps=32), tmp_path / "logs")
+    assert threading.active_count() > before
+    training.close()
+    assert threading.active_count() == before
+
+
+def test_a_function_that_seeds_nothing_has_the_same_world_again() -> None:
+    """Not every agent passes its seed on to `reset`, or to the space it draws actions from."""
+    told = meaning({"kind": "baseline"}, agent="tests.lab.mine:unseeded", num_steps=10)
+    first, again, other = (prepare({**told, "seed": seed}).agent for seed in (3, 3, 4))
+    assert first == again != other
+
+
+def test_agents_of_recipes_are_seeded_by_themselves_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their numbers stay what they were."""
+    pytest.importorskip("stable_baselines3", reason="needs SB3: pip install 'ewok[sb3]'")
+    seen: list[Any] = []
+    monkeypatch.setattr(Recorder, "reset", lambda self, **options: seen.append(options))
+    prepare(meaning({"kind": "baseline"}, recipe="ppo", num_steps=32))
+    assert seen == []

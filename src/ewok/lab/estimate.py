@@ -94,7 +94,7 @@ def try_out(meaning: Mapping[str, Any], seconds: float) -> Cost:
         with suppress(_Enough):
             training.learn()
         looks.append((time.monotonic() - began, training.recorder.num_steps))
-        training.recorder.close()
+        training.close()
         if hasattr(training.agent, "save"):
             training.agent.save(Path(place) / "model.zip")
         num_bytes = float(sum(path.stat().st_size for path in Path(place).rglob("*") if path.is_file()))
@@ -121,7 +121,9 @@ def _evaluation(meaning: Mapping[str, Any], agent: Any) -> tuple[float, int]:
         observations, *_ = vector.step(policy(observations))
     each = (time.monotonic() - began) / _STEPS
     vector.close()
-    spec = world.make().spec
+    env = world.make()
+    spec = env.spec
+    env.close()
     limit = _LIMIT if spec is None or spec.max_episode_steps is None else spec.max_episode_steps
     return each * limit, len(points) * told["episodes"]
 

@@ -82,7 +82,7 @@ def run_study(
         others = {path.name for path in (folder.path / "trials").iterdir()} - {trial.id for trial in trials}
         if others:
             say(f"{len(others)} trials there are not of the study as it is now: they stay, and are not reported")
-        board = Board(len(waiting), workers)
+        board = Board(len(waiting), workers if runner is None else None)
         try:
             _run(waiting, folder, board, runner or (lambda todo, places: run_here(todo, places, workers)))
         finally:

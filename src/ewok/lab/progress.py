@@ -45,14 +45,15 @@ class Board:
 
     Args:
         num: how many trials are to be run.
-        num_workers: how many at a time.
+        num_workers: how many at a time; None where others decide, and those that run are counted.
         stream: where to; live lines if it is a terminal.
     """
 
-    def __init__(self, num: int, num_workers: int, stream: TextIO | None = None) -> None:
+    def __init__(self, num: int, num_workers: int | None, stream: TextIO | None = None) -> None:
         self._stream = sys.stderr if stream is None else stream
         self._is_live = self._stream.isatty()
-        self._num, self._num_workers = num, max(1, num_workers)
+        self._num, self._num_workers = num, num_workers
+        self._most = 1  # that ran at once
         self._running: dict[str, _Running] = {}
         self._seconds: list[float] = []
         self._evaluation = _DEFAULT_SHARE
@@ -68,6 +69,7 @@ class Board:
                 self.draw()
             return
         name = event.trial.id
+        self._most = max(self._most, len(self._running))
         if isinstance(event, Started):
             self._running[name] = _Running(event.trial)
         elif isinstance(event, Progress):
@@ -156,7 +158,7 @@ class Board:
             if shares < 0.05:
                 return ""
             each = spent / shares
-        return f", about {spoken(each * max(0.0, waiting) / self._num_workers)} left"
+        return f", about {spoken(each * max(0.0, waiting) / (self._num_workers or self._most))} left"
 
     def _wipe(self) -> None:
         if self._num_lines:

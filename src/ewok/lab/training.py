@@ -64,6 +64,8 @@ def make_agent(meaning: Plain, env: gym.Env[Any, Any]) -> Any:
     made = named(told["agent"], "agent")
     is_class = inspect.isclass(made)
     if not is_class:
+        env.reset(seed=seed)  # in case the function does not
+        env.action_space.seed(seed)
         return made(env, seed)
     settings = dict(told["settings"])
     if told["networks"]:
@@ -85,17 +87,25 @@ class Training:
         recorder: sees all of it.
         options: of the agent's `learn`.
         num_steps: for how long.
+        logger: of what TensorBoard shows; None where there is none.
     """
 
     agent: Any
     recorder: Recorder
     options: Mapping[str, Any]
     num_steps: int
+    logger: Any = None
 
     def learn(self) -> None:
         """All of it, from the first step to the last."""
         self.recorder.start()
         self.agent.learn(self.num_steps, **self.options)
+
+    def close(self) -> None:
+        """The world, and the files of the log; the agent stays as it is."""
+        self.recorder.close()
+        if self.logger is not None:
+            self.logger.close()
 
 
 def prepare(meaning: Plain, logs: Path | None = None, tell: Tell | None = None) -> Training:
@@ -114,15 +124,18 @@ def prepare(meaning: Plain, logs: Path | None = None, tell: Tell | None = None) 
         raise ArgumentError(f"`agent` must make something that has `learn(num_steps)`, but {path} does not.")
     told = {name: True for name in ("soft", "target") if meaning["method"].get(name, False)}
     callback = _bound(agent, env, told)
-    keep_log(agent, logs)
-    return Training(agent, env, {} if callback is None else {"callback": callback}, num_steps)
+    logger = keep_log(agent, logs)
+    return Training(agent, env, {} if callback is None else {"callback": callback}, num_steps, logger)
 
 
-def keep_log(agent: Any, logs: Path | None) -> None:
-    """Let an agent of Stable-Baselines3's kind write what TensorBoard shows."""
-    if logs is not None and hasattr(agent, "set_logger"):
-        configure = named("stable_baselines3.common.logger:configure", "logger")
-        agent.set_logger(configure(str(logs), ["tensorboard"]))
+def keep_log(agent: Any, logs: Path | None) -> Any:
+    """Let an agent of Stable-Baselines3's kind write what TensorBoard shows. Its logger; None for other agents."""
+    if logs is None or not hasattr(agent, "set_logger"):
+        return None
+    configure = named("stable_baselines3.common.logger:configure", "logger")
+    logger = configure(str(logs), ["tensorboard"])
+    agent.set_logger(logger)
+    return logger
 
 
 def _bound(agent: Any, env: gym.Env[Any, Any], options: dict[str, bool]) -> Any:

@@ -35,9 +35,11 @@ def run_trial(trial: Trial, place: Path, tell: Tell) -> None:
     training = prepare(meaning, place / "tensorboard", lambda steps, level: tell("train", steps, level))
     agent, recorder = training.agent, training.recorder
     ready = time.monotonic()
-    training.learn()
+    try:
+        training.learn()
+    finally:
+        training.close()
     trained = time.monotonic()
-    recorder.close()
     tell("evaluate", recorder.num_steps, float("nan"))
     world = worlds.get(meaning["world"])
     options: dict[str, Any] = {"episodes": evaluation["episodes"], "seed": evaluation["seed"]}
