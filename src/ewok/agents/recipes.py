@@ -79,7 +79,7 @@ class Recipe:
         if self.networks:
             settings["policy_kwargs"] = {name: number.value for name, number in self.networks.items()}
         if self.exploration_std is not None and "action_noise" not in overrides:
-            settings["action_noise"] = _noise(env, self.exploration_std.value)
+            settings["action_noise"] = exploration_noise(env, self.exploration_std.value)
         return named(self.agent, "agent")("MlpPolicy", env, seed=seed, **(settings | overrides))
 
     def with_agent(self, agent: str) -> Recipe:
@@ -93,7 +93,8 @@ def get(name: str) -> Recipe:
     return RECIPES[name]
 
 
-def _noise(env: Any, std: float) -> Any:
+def exploration_noise(env: Any, std: float) -> Any:
+    """On the actions while training, for agents of Stable-Baselines3's kind."""
     size = env.action_space.shape
     return named("stable_baselines3.common.noise:NormalActionNoise", "noise")(np.zeros(size), np.full(size, std))
 

@@ -12,6 +12,7 @@ import gymnasium as gym
 import numpy as np
 
 from ewok import worlds
+from ewok.agents.recipes import exploration_noise
 from ewok.errors import ArgumentError, require
 from ewok.lab.record import Recorder, Tell
 from ewok.named import named
@@ -71,9 +72,7 @@ def make_agent(meaning: Plain, env: gym.Env[Any, Any]) -> Any:
     if told["networks"]:
         settings["policy_kwargs"] = dict(told["networks"])
     if told["exploration_std"] is not None:
-        size: Any = env.action_space.shape
-        noise = named("stable_baselines3.common.noise:NormalActionNoise", "noise")
-        settings["action_noise"] = noise(np.zeros(size), np.full(size, told["exploration_std"]))
+        settings["action_noise"] = exploration_noise(env, told["exploration_std"])
     return made(told["policy"], env, seed=seed, **settings)
 
 
