@@ -12,13 +12,14 @@ help:
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/:/'
 
 $(VENV)/.installed: pyproject.toml requirements.lock
+	@echo "installing into $(VENV): some three minutes, once"
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/pip install --quiet --upgrade pip
 	$(BIN)/pip install --quiet --constraint requirements.lock torch
 	$(BIN)/pip install --quiet --constraint requirements.lock --editable ".[$(EXTRAS)]"
 	touch $@
 
-demo: $(VENV)/.installed  ## a small CartPole study, seen in shifted worlds: runs/demo/report.html (under 4 minutes)
+demo: $(VENV)/.installed  ## a small CartPole study, seen in shifted worlds: runs/demo/report.html (under 4 minutes on two free cores)
 	$(BIN)/ewok run studies/demo.toml
 
 test: $(VENV)/.installed  ## a representative set of tests

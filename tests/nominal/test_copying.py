@@ -185,3 +185,32 @@ def test_check_kernel_on_copies() -> None:
             return self.sensor.read(), 0.0, False, False, {}
 
     check_kernel(Quiet(), twin=Quiet(), num_steps=40)
+
+
+class Drunkard(gym.Env[Any, Any]):
+    """Walks at random by Gymnasium's own generator, which is not there before it is asked for."""
+
+    observation_space = gym.spaces.Box(-np.inf, np.inf, (1,), np.float64)
+    action_space = gym.spaces.Discrete(2)
+
+    def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> Any:
+        super().reset(seed=seed)
+        self.place = np.zeros(1)
+        return self.place.copy(), {}
+
+    def step(self, action: Any) -> Any:
+        self.place = self.place + self.np_random.normal()
+        return self.place.copy(), 0.0, False, False, {}
+
+
+def test_a_simulator_that_was_never_seeded_is_copied_with_its_generator() -> None:
+    env = ewok.WorstKernel(Drunkard(), num_samples=5, kappa=0.5, value=lambda places: places[:, 0])
+    env.reset()
+    report = env.step(0)[-1]["ewok"]
+    assert report["spread"] > 0.0
+    bare = Drunkard()
+    bare.reset()
+    saved = ewok.snapshot(bare)
+    first = bare.step(0)[0]
+    ewok.restore(bare, saved)
+    assert bare.step(0)[0] == first

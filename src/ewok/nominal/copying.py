@@ -13,7 +13,7 @@ import numpy as np
 
 from ewok.errors import SnapshotError
 from ewok.nominal.batch import same
-from ewok.nominal.generators import Generator, parts
+from ewok.nominal.generators import Generator, own_generator, parts
 
 _PROOF_STEPS = 20
 
@@ -38,6 +38,7 @@ class CopySaver:
 
     def save(self, env: gym.Env[Any, Any], share: Sequence[Generator] = ()) -> dict[str, Any]:
         """A copy of what `env` holds. Generators in `share` are not copied: copies use the same."""
+        own_generator(env)
         if not self._proven:
             self._prove(env)
         return self._copy_out(env, share)

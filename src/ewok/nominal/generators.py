@@ -60,6 +60,14 @@ def generator_of(simulator: gym.Env[Any, Any]) -> Generator | None:
     return simulator.np_random
 
 
+def own_generator(simulator: gym.Env[Any, Any]) -> Generator:
+    """The simulator's own generator, made if need be.
+
+    Gymnasium makes it when it is first asked for, if no seed was given: copies taken before would each make their own.
+    """
+    return simulator.np_random
+
+
 def state_of(generator: Generator) -> Any:
     if isinstance(generator, np.random.Generator):
         return generator.bit_generator.state

@@ -15,7 +15,7 @@ from ewok.errors import EwokWarning, NotResetError, WrapperError
 from ewok.nominal.batch import copied, leaves, stack, take_rows
 from ewok.nominal.copying import CopySaver
 from ewok.nominal.disturbed import require_num
-from ewok.nominal.generators import Generator, generators_in, rewind, state_of
+from ewok.nominal.generators import Generator, generators_in, own_generator, rewind, state_of
 from ewok.nominal.kernel import Candidates, Pending, Transition
 from ewok.nominal.snapshot import AttributeSaver, Saver, saver_of
 
@@ -111,11 +111,12 @@ class RestoreKernel:
             self._env.render()
 
     def _generators(self) -> list[Generator]:
+        own = own_generator(self._env)
         if isinstance(self._saver, CopySaver):
             return generators_in(
                 vars(self._env), skip=frozenset({id(self._env.action_space), id(self._env.observation_space)})
             )
-        return [self._env.np_random]
+        return [own]
 
     def _save(self, running: list[Generator]) -> Any:
         if isinstance(self._saver, CopySaver):
