@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
@@ -29,7 +29,11 @@ class FiniteHorizonSolution:
 
     values: Floats
     policies: NDArray[np.int64] | Floats
-    mdp: TabularMDP = field(repr=False)
+    mdp: TabularMDP
+
+    def __repr__(self) -> str:
+        steps = len(self.policies)
+        return f"FiniteHorizonSolution(robust_return={self.robust_return:.6g}, {steps:,} step{'s' * (steps > 1)})"
 
     @property
     def robust_return(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, final
 
@@ -50,12 +50,17 @@ class TabularMDP:
     actions: NDArray[np.int64]
     sense: Sense = "maximise"
     counts: NDArray[np.int64] | None = None
-    state_names: tuple[str, ...] = field(default=(), repr=False)
-    action_names: tuple[str, ...] = field(default=(), repr=False)
+    state_names: tuple[str, ...] = ()
+    action_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         require_numbers(self)
         require_rows(self)
+
+    def __repr__(self) -> str:
+        sizes = f"{self.num_states:,} states, {self.num_pairs:,} pairs, {self.num_entries:,} transitions"
+        costs = ", costs" if self.sense == "minimise" else ""
+        return f"TabularMDP({sizes}, discount {self.discount:g}{costs})"
 
     @property
     def num_states(self) -> int:

@@ -32,7 +32,12 @@ class QTable:
 
     q: Floats
     discount: float
-    returns: Floats = field(repr=False)
+    returns: Floats
+
+    def __repr__(self) -> str:
+        states, actions = self.q.shape
+        sizes = f"{states:,} states, {actions:,} actions"
+        return f"QTable({sizes}, discount {self.discount:g}, {len(self.returns):,} episodes)"
 
     def __call__(self, observations: Any) -> Floats:
         best = np.max(self.q[np.asarray(observations)], axis=-1)

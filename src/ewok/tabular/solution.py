@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -51,9 +51,12 @@ class Solution:
     upper: Floats
     iterations: int
     residual: float
-    mdp: TabularMDP = field(repr=False)
-    uncertainty: UncertaintySet | None = field(repr=False)
-    _shares: Floats | None = field(repr=False)  # of the policy that was evaluated; None where the best was sought
+    mdp: TabularMDP
+    uncertainty: UncertaintySet | None
+    _shares: Floats | None  # of the policy that was evaluated; None where the best was sought
+
+    def __repr__(self) -> str:
+        return f"Solution(robust_return={self.robust_return:.6g}, gap={self.gap:.1e}, {self.iterations:,} iterations)"
 
     @property
     def robust_return(self) -> float:
