@@ -81,11 +81,15 @@ def test_costs_are_graded_as_rewards_are() -> None:
         ({"gravity": [99.0, 100.0, 70.0]}, "m is fairly robust: it bends under gravity, and breaks nowhere."),
         (
             {"gravity": [9.0, 100.0, 90.0], "pole_length": [99.0, 100.0, 30.0], "cart_mass": [99.0, 100.0, 99.0]},
-            "m is fragile: it breaks under gravity and pole_length, and holds elsewhere.",
+            "m is fragile: it breaks under gravity and pole_length, and holds under cart_mass.",
         ),
         (
             {"gravity": [9.0, 100.0, 90.0], "cart_mass": [70.0, 100.0, 99.0]},
-            "m is fragile: it breaks under gravity, and bends elsewhere.",
+            "m is fragile: it breaks under gravity, and bends under cart_mass.",
+        ),
+        (
+            {"gravity": [9.0, 100.0, 90.0], "cart_mass": [70.0, 100.0, 99.0], "pole_length": [99.0, 100.0, 99.0]},
+            "m is fragile: it breaks under gravity, bends under cart_mass, and holds under pole_length.",
         ),
         ({"gravity": [9.0, 100.0, 90.0]}, "m is fragile: it breaks under gravity."),
     ],

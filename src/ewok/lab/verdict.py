@@ -143,9 +143,11 @@ def _headline(stress: Stress, found: Sequence[Finding]) -> str:
     moved = [one for one in found if one.name != "KL radius"]
     broken = [one.name for one in moved if one.grade == "breaks"]
     bent = [one.name for one in moved if one.grade == "bends"]
+    held = [one.name for one in moved if one.grade == "holds"]
     if broken:
-        rest = "." if len(broken) == len(moved) else ", and bends elsewhere." if bent else ", and holds elsewhere."
-        return f"{stress.model} is fragile: it breaks under {_list(broken)}{rest}"
+        graded = (("breaks", broken), ("bends", bent), ("holds", held))
+        *parts, last = [f"{grade} under {_list(names)}" for grade, names in graded if names]
+        return f"{stress.model} is fragile: it {', '.join([*parts, f'and {last}' if parts else last])}."
     if bent:
         return f"{stress.model} is fairly robust: it bends under {_list(bent)}, and breaks nowhere."
     return f"{stress.model} is robust: it keeps {HOLDS:.0%} or more wherever a single parameter was moved."
