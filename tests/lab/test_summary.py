@@ -13,10 +13,29 @@ from tests.lab.made import made_study
 
 def test_the_table_has_the_nominal_world_and_the_worst_of_every_grid(tmp_path: Path) -> None:
     """Levels of the baseline's seeds are 0, 1, 2; a grid's points add 0, 1, 2; episodes 0.015 on average."""
-    _, head, baseline, ewok, _ = table(read(made_study(tmp_path)))
+    _, head, baseline, ewok, *_ = table(read(made_study(tmp_path)))
     assert head.split() == ["method", "seeds", "nominal", "gravity", "noise"]
     assert baseline.split() == ["baseline", "3", "2.0", "1.0", "1.0"]
     assert ewok.split() == ["ewok", "2", "11.5", "10.5", "10.5"]
+
+
+@pytest.mark.parametrize(
+    ("num_seeds", "averages", "few"),
+    [
+        (1, "means", ["1 seed: too few to tell methods apart"]),
+        (2, "means", ["1 to 2 seeds: too few to tell methods apart"]),
+        (4, "interquartile means (means of fewer than 4)", ["3 to 4 seeds: too few to tell methods apart"]),
+        (5, "interquartile means", ["4 seeds: too few to tell methods apart"]),
+        (6, "interquartile means", []),
+    ],
+)
+def test_below_the_table_stand_its_averages_and_whether_seeds_are_too_few(
+    num_seeds: int, averages: str, few: list[str], tmp_path: Path
+) -> None:
+    """Of the second method one trial is missing."""
+    lines = list(table(read(made_study(tmp_path, num_seeds=num_seeds))))
+    below = lines[lines.index(next(line for line in lines if "over seeds" in line)) :]
+    assert below == [f"{averages} over seeds of mean returns over episodes", *few]
 
 
 def test_the_state_counts_what_is_there_what_failed_and_what_is_missing(tmp_path: Path) -> None:

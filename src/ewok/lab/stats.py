@@ -19,6 +19,7 @@ Scale = Literal["linear", "log"]
 Aggregate = Callable[..., NDArray[np.float64]]
 
 _TRIM = 0.25
+LEAST_TO_CUT = 4  # scores, of which a quarter is one
 
 
 def seed_means(returns: ArrayLike) -> Scores:
@@ -48,7 +49,7 @@ def finite(scores: ArrayLike, argument: str = "scores") -> Scores:
 def iqm(scores: ArrayLike, axis: int = 0) -> NDArray[np.float64]:
     """Interquartile mean: without the lowest and the highest quarter, rounded down, as Agarwal et al. (2021) cut.
 
-    Below four scores nothing is cut, and it is the mean.
+    Below `LEAST_TO_CUT` scores nothing is cut, and it is the mean.
     """
     ordered = np.sort(finite(scores), axis=axis)
     num = ordered.shape[axis]

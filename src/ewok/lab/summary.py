@@ -7,9 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
+from ewok.lab.bootstrap import LEAST_SEEDS
 from ewok.lab.kinds import kind_of, planner
 from ewok.lab.robustness import sound
-from ewok.lab.stats import iqm, seed_means, worst
+from ewok.lab.stats import LEAST_TO_CUT, iqm, seed_means, worst
 from ewok.lab.store import Finished, Results, read
 
 _ERRORS_SHOWN = 5
@@ -54,7 +55,8 @@ def failures(results: Results) -> Iterator[str]:
 def table(results: Results) -> Iterator[str]:
     """IQM over seeds of each method: in the nominal world, and where each parameter is worst for the seed.
 
-    As in the report; trials whose returns are not all numbers are left out there too.
+    As in the report; trials whose returns are not all numbers are left out there too. Below it is said which averages
+    these are, and where seeds are too few to tell methods apart.
     """
     parameters = results.world["parameters"]
     kept, _ = sound(results)
@@ -74,7 +76,24 @@ def table(results: Results) -> Iterator[str]:
         lowest = (iqm(worst(_means(trials, name))) for name in parameters)
         row = "  ".join(f"{value:>{column}.1f}" for value, column in zip(lowest, columns, strict=True))
         yield f"{method:<{width}}  {len(trials):>5}  {nominal:>7.1f}  {row}"
-    yield "interquartile means over seeds of mean returns over episodes"
+    counts = [len(kept[method]) for method in methods]
+    yield f"{_averages(counts)} over seeds of mean returns over episodes"
+    yield from _too_few(counts)
+
+
+def _averages(counts: Sequence[int]) -> str:
+    """What the numbers are: of fewer than four seeds an IQM cuts none."""
+    if max(counts) < LEAST_TO_CUT:
+        return "means"
+    return "interquartile means" + (f" (means of fewer than {LEAST_TO_CUT})" if min(counts) < LEAST_TO_CUT else "")
+
+
+def _too_few(counts: Sequence[int]) -> Iterator[str]:
+    """Of how many seeds intervals are not claimed, as in the report."""
+    few = sorted({num for num in counts if num < LEAST_SEEDS})
+    if few:
+        num = f"{few[0]}" if len(few) == 1 else f"{few[0]} to {few[-1]}"
+        yield f"{num} seed{'' if few == [1] else 's'}: too few to tell methods apart"
 
 
 def spoken(seconds: float) -> str:
