@@ -90,6 +90,12 @@ def test_all_mistakes_are_told_at_once_each_with_its_place_and_the_nearest_name(
     [
         ({"methods": {}}, "methods", "at least 1 item"),
         ({"methods": {"ewok": {}}}, "methods.ewok", "neither is"),
+        (
+            {"methods": {"wide": {"kappa": 0.1}}},
+            "methods.wide.kind",
+            'there are: baseline, ewok, randomized; write kind = "ewok"',
+        ),
+        ({"methods": {"randomized2": {}}}, "methods.randomized2.kind", 'write kind = "randomized"'),
         ({"methods": {"ewok": {"kappa": 1.0, "radius": 1.0}}}, "methods.ewok", "both are"),
         ({"methods": {"a/b": {"kind": "baseline"}}}, "methods.a/b", "pattern"),
         ({"methods": {"baseline": {"seeds": [1, -1]}}}, "methods.baseline.seeds.1", "greater than or equal to 0"),

@@ -134,8 +134,10 @@ def _of_method(
         except ArgumentError as error:
             yield ".kind", _text(error)
     elif kind not in KINDS:
-        missing = "" if "kind" in method else "is missing, and the table's own name is no kind: "
-        yield ".kind", missing + _unknown(kind, KINDS, "kind of method")
+        unknown = _unknown(kind, KINDS, "kind of method")
+        near = difflib.get_close_matches(kind, sorted(KINDS), n=1) or ["ewok"]
+        missing = f'is missing, and the table\'s own name is no kind: {unknown}; write kind = "{near[0]}"'
+        yield ".kind", unknown if "kind" in method else missing
         return
     looked_at = _OF_KIND.get(kind, ("options",))
     for setting in method:
