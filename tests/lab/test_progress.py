@@ -119,6 +119,20 @@ def test_the_clock_goes_on_while_nothing_is_heard(clock: Clock) -> None:
     assert log.getvalue() == ""
 
 
+def test_no_time_is_left_when_nothing_is(clock: Clock) -> None:
+    log = io.StringIO()
+    board = Board(2, 1, log)
+    for trial in TRIALS[:2]:
+        board.take(Started(trial))
+        clock.now += 100.0
+        board.take(Done(trial, Path()))
+    one, all_but_one, both, all_of_them = log.getvalue().splitlines()
+    assert one.endswith("[1 of 2, about 2 min left]")
+    assert all_but_one.endswith("so far, about 2 min left")
+    assert both.endswith("[2 of 2]")
+    assert all_of_them == "2 of 2 trials done, 3 min so far"
+
+
 def test_time_left_is_for_all_workers_together(clock: Clock) -> None:
     log = io.StringIO()
     board = Board(4, 2, log)

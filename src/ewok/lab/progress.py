@@ -151,6 +151,8 @@ class Board:
     def _study_left(self) -> str:
         shares = sum(running.share(self._evaluation) for running in self._running.values())
         waiting = self._num - self.num_done - self.num_failed - shares
+        if waiting <= 0.0:
+            return ""
         if self._seconds:
             each = sum(self._seconds) / len(self._seconds)
         else:
@@ -158,7 +160,7 @@ class Board:
             if shares < 0.05:
                 return ""
             each = spent / shares
-        return f", about {spoken(each * max(0.0, waiting) / (self._num_workers or self._most))} left"
+        return f", about {spoken(each * waiting / (self._num_workers or self._most))} left"
 
     def _wipe(self) -> None:
         if self._num_lines:
