@@ -84,10 +84,11 @@ def require_package(package: str, extra: str) -> None:
         raise MissingExtraError(f"{package} is not installed. Install it: pip install 'ewok[{extra}]'")
 
 
-def require_known(name: Any, known: Iterable[str], argument: str, of: str) -> None:
-    """Raise `ArgumentError` with the nearest name and all of them unless `name` is one of `known`."""
+def require_known(name: Any, known: Iterable[str], argument: str, of: str, more: str = "") -> None:
+    """Raise `ArgumentError` with the nearest name, all of them and what `more` says unless `name` is one of `known`."""
     names = sorted(known)
     if name not in names:
         near = difflib.get_close_matches(str(name), names, n=1)
         guess = f"Did you mean {near[0]!r}? " if near else ""
-        require(False, argument, f"the name of {of}", name, f"{guess}There are: {', '.join(names)}.")
+        remedy = f"{guess}There are: {', '.join(names)}. {more}".rstrip()
+        require(False, argument, f"the name of {of}", name, remedy)

@@ -128,6 +128,11 @@ def test_many_at_once_are_single_environments_where_nothing_is_faster() -> None:
     ("ask", "said"),
     [
         (lambda: ewok.worlds.get("cartpol"), "`name` must be the name of a world.*Did you mean 'cartpole'.*There are:"),
+        (
+            lambda: ewok.worlds.get("Tank-v0"),
+            'There are: .*One of your own is named "module:object": see docs/worlds.md',
+        ),
+        (lambda: ewok.worlds.get("ALE/Tank-v0"), 'before the slash.*One of your own is named "module:object"'),
         (lambda: SWING.make(gravty=3.0), "`parameter` must be the name of a parameter of the world 'swing'.*'gravity'"),
         (lambda: SWING.make_vector([{"gravty": 3.0}]), "Did you mean 'gravity'"),
         (lambda: ewok.worlds.get("dm_contrl/cheetah-run"), "a family of worlds.*Did you mean 'dm_control'"),

@@ -223,6 +223,7 @@ class Shifted(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         self.move(self.values)
 
 
+_OWN = 'One of your own is named "module:object": see docs/worlds.md.'
 _WORLDS: dict[str, World] = {}
 _FAMILIES: dict[str, tuple[Callable[[str], World], str]] = {}  # by what stands before the slash in a name
 _MADE: dict[str, World] = {}  # by families
@@ -274,11 +275,11 @@ def get(name: str | World) -> World:
         return cast(World, found)
     prefix, slash, rest = name.partition("/")
     if slash and name not in _WORLDS:
-        require_known(prefix, _FAMILIES, "name", "a family of worlds, before the slash")
+        require_known(prefix, _FAMILIES, "name", "a family of worlds, before the slash", _OWN)
         if name not in _MADE:
             _MADE[name] = _FAMILIES[prefix][0](rest)
         return _MADE[name]
-    require_known(name, _WORLDS, "name", "a world")
+    require_known(name, _WORLDS, "name", "a world", _OWN)
     return _WORLDS[name]
 
 
