@@ -15,6 +15,7 @@ from ewok.tabular.compiled import borrowing
 from ewok.tabular.entries import Floats
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.sets import UncertaintySet
+from ewok.tabular.sets.radius import require_radius
 from ewok.tabular.sweep import NOMINAL, freeze, nominal_sweep, policy_sweep, robust_sweep, worst_rows
 
 _ROUNDING = 1e-12  # relative: what rounding can add to the difference between two actions
@@ -152,13 +153,10 @@ def tables_of(mdp: TabularMDP) -> tuple[Any, ...]:
 
 def radii_of(uncertainty: UncertaintySet, num: int, each: str) -> Floats:
     """(num,) one radius for each pair, or state."""
-    given = np.asarray(uncertainty.radius, dtype=np.float64)
     name = "beta" if type(uncertainty).__name__ == "KL" else "radius"
+    given = require_radius(uncertainty.radius, name)  # again: a set of one's own may not have asked
     fits = given.ndim == 0 or given.shape == (num,)
     require(fits, name, f"one number or {num}, one per {each}", f"of shape {given.shape}", "Count them in the MDP.")
-    sound = (given >= 0.0) & np.isfinite(given)
-    shown = float(given) if given.ndim == 0 else [float(r) for r in given[~sound][:1]]
-    require(bool(sound.all()), name, "finite and at least 0", shown, "Use 0 for the nominal kernel.")
     return np.ascontiguousarray(np.broadcast_to(given, num))
 
 

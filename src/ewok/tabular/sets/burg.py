@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from ewok.tabular.compiled import borrowing
 from ewok.tabular.sets.kl import newton
+from ewok.tabular.sets.radius import require_radius
 from ewok.tabular.sets.row import expectation, nominal, relative
 
 KIND = 6
@@ -33,6 +34,9 @@ class Burg:
     kind: ClassVar[int] = KIND
     weights: ClassVar[None] = None
     per_state: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_radius(self.radius, "radius")
 
 
 @borrowing

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from ewok.tabular.compiled import owning
 from ewok.tabular.sets import l2
+from ewok.tabular.sets.radius import require_radius
 
 KIND = 5
 
@@ -23,7 +24,7 @@ class ChiSquare:
     While no outcome is ruled out, the worst mean is the nominal one minus sqrt(radius Var).
 
     Args:
-        radius: one for all pairs, or one each.
+        radius: one for all pairs, or one each; 1 / p - 1 of the unlikeliest outcome and more are all alike.
         optimistic: the best kernel in the set instead of the worst.
     """
 
@@ -32,6 +33,9 @@ class ChiSquare:
     kind: ClassVar[int] = KIND
     weights: ClassVar[None] = None
     per_state: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_radius(self.radius, "radius")
 
 
 @owning

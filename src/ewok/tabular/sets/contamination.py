@@ -8,6 +8,7 @@ from typing import ClassVar, final
 from numpy.typing import ArrayLike
 
 from ewok.tabular.compiled import borrowing
+from ewok.tabular.sets.radius import require_radius
 from ewok.tabular.sets.row import expectation
 
 KIND = 7
@@ -30,6 +31,9 @@ class Contamination:
     kind: ClassVar[int] = KIND
     weights: ClassVar[None] = None
     per_state: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_radius(self.radius, "radius")
 
 
 @borrowing

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 
 from ewok.tabular.compiled import borrowing, summing
 from ewok.tabular.sets.exponential import exponential
+from ewok.tabular.sets.radius import require_radius
 from ewok.tabular.sets.row import expectation, extent, mass_of_lowest, nominal, on_lowest, relative
 
 KIND = 0
@@ -32,7 +33,8 @@ class KL:
     """KL(q || p) <= beta, q absolutely continuous to p.
 
     Args:
-        beta: the radius: one for all pairs, or one each.
+        beta: the radius: one for all pairs, or one each; -log p of the unlikeliest outcome and
+            more are all alike, unless shared.
         optimistic: the best kernel in the set instead of the worst.
         per_state: the radius is shared by all actions of a state (s-rectangular).
     """
@@ -42,6 +44,9 @@ class KL:
     per_state: bool = field(default=False, kw_only=True)
     kind: ClassVar[int] = KIND
     weights: ClassVar[None] = None
+
+    def __post_init__(self) -> None:
+        require_radius(self.beta, "beta")
 
     @property
     def radius(self) -> ArrayLike:

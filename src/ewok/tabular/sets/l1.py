@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ewok.tabular.compiled import owning
+from ewok.tabular.sets.radius import require_radius
 from ewok.tabular.sets.row import expectation, nominal, weight
 
 KIND_L1 = 1
@@ -21,7 +22,7 @@ class L1:
     """sum w |q - p| <= radius.
 
     Args:
-        radius: one for all pairs, or one each.
+        radius: one for all pairs, or one each; without weights, 2 and more are all alike, unless shared.
         optimistic: the best kernel in the set instead of the worst.
         weights: (S,) positive w of next states; 1 by default.
         per_state: the radius is shared by all actions of a state (s-rectangular).
@@ -33,6 +34,9 @@ class L1:
     per_state: bool = field(default=False, kw_only=True)
     kind: ClassVar[int] = KIND_L1
 
+    def __post_init__(self) -> None:
+        require_radius(self.radius, "radius")
+
 
 @final
 @dataclass(frozen=True)
@@ -40,7 +44,7 @@ class TV:
     """sum w |q - p| / 2 <= radius: total variation.
 
     Args:
-        radius: one for all pairs, or one each.
+        radius: one for all pairs, or one each; without weights, 1 and more are all alike.
         optimistic: the best kernel in the set instead of the worst.
         weights: (S,) positive w of next states; 1 by default.
     """
@@ -50,6 +54,9 @@ class TV:
     weights: ArrayLike | None = field(default=None, kw_only=True)
     kind: ClassVar[int] = KIND_TV
     per_state: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_radius(self.radius, "radius")
 
 
 @owning

@@ -9,6 +9,7 @@ from typing import ClassVar, final
 from numpy.typing import ArrayLike
 
 from ewok.tabular.compiled import borrowing
+from ewok.tabular.sets.radius import require_radius
 from ewok.tabular.sets.row import TIES, expectation, nominal, relative, weight
 
 KIND = 3
@@ -20,7 +21,7 @@ class L2:
     """sqrt(sum w (q - p)^2) <= radius.
 
     Args:
-        radius: one for all pairs, or one each.
+        radius: one for all pairs, or one each; without weights, sqrt(2) and more are all alike.
         optimistic: the best kernel in the set instead of the worst.
         weights: (S,) positive w of next states; 1 by default.
     """
@@ -30,6 +31,9 @@ class L2:
     weights: ArrayLike | None = field(default=None, kw_only=True)
     kind: ClassVar[int] = KIND
     per_state: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_radius(self.radius, "radius")
 
 
 @borrowing

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ewok.tabular.compiled import owning
+from ewok.tabular.sets.radius import require_radius
 from ewok.tabular.sets.row import expectation, weight
 
 KIND = 4
@@ -20,7 +21,7 @@ class LInf:
     """max w |q - p| <= radius.
 
     Args:
-        radius: one for all pairs, or one each.
+        radius: one for all pairs, or one each; without weights, 1 and more are all alike.
         optimistic: the best kernel in the set instead of the worst.
         weights: (S,) positive w of next states; 1 by default.
     """
@@ -30,6 +31,9 @@ class LInf:
     weights: ArrayLike | None = field(default=None, kw_only=True)
     kind: ClassVar[int] = KIND
     per_state: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        require_radius(self.radius, "radius")
 
 
 @owning
