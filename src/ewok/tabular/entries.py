@@ -20,7 +20,7 @@ _COLUMNS = ("idstatefrom", "idaction", "idstateto", "probability", "reward")
 
 
 class Entries(NamedTuple):
-    """Transitions, one line each, in any order."""
+    """Transitions, one line each, in any order; `where` names one, if they alone say how many states there are."""
 
     states: NDArray[np.int64]
     actions: NDArray[np.int64]
@@ -29,6 +29,7 @@ class Entries(NamedTuple):
     rewards: Floats
     num_states: int
     initial: Floats | None = None
+    where: Callable[[int], str] | None = None
 
 
 def checked(
@@ -50,7 +51,9 @@ def checked(
     require(sizes[0] > 0, "states", "of one transition or more", sizes[0], "An MDP needs transitions.")
     # Every state has a transition, or one leads to it: more would only be found out after memory for all of them.
     most = 2 * sizes[0] if num_states is None else 2**32
-    require(num <= most, "states", f"below {most} with {sizes[0]} transitions", num - 1, "Number them without gaps.")
+    culprit = f"; look at {where(farthest(s, n)[1])}" if num_states is None else ""
+    remedy = f"Number them without gaps{culprit}."
+    require(num <= most, "states", f"below {most} with {sizes[0]} transitions", num - 1, remedy)
     for name, states_named in (("states", s), ("next_states", n)):
         if states_named.max(initial=-1) >= num:
             largest = int(states_named.max())
@@ -60,7 +63,14 @@ def checked(
         if len(wrong):
             bound = " and at least 0" if least == 0.0 else ""
             require(False, name, f"finite{bound}", float(numbers[wrong[0]]), f"Look at {where(int(wrong[0]))}.")
-    return Entries(s, a, n, p, r, num)
+    return Entries(s, a, n, p, r, num, where=where if num_states is None else None)
+
+
+def farthest(states: NDArray[np.int64], next_states: NDArray[np.int64]) -> tuple[int, int]:
+    """The largest number that any state has, and the first transition that names it."""
+    named = np.maximum(states, next_states)
+    first = int(np.argmax(named))
+    return int(named[first]), first
 
 
 def of_arrays(kernel: Any, rewards: ArrayLike) -> Entries:
@@ -175,12 +185,14 @@ def _lines_of(path: str | Path) -> Iterator[tuple[int, list[str]]]:
 
 def of_samples(states: ArrayLike, actions: ArrayLike, next_states: ArrayLike, rewards: ArrayLike) -> Entries:
     """Transitions seen, one line each: every different one with its share among its pair's."""
-    s, a, n, _, r, num, _ = checked(states, actions, next_states, np.ones(np.shape(states)), rewards)
-    lines, counts = np.unique(np.stack([s, a, n, r], axis=1), axis=0, return_counts=True)
+    s, a, n, _, r, num, *_ = checked(states, actions, next_states, np.ones(np.shape(states)), rewards)
+    seen = np.stack([s, a, n, r], axis=1)
+    lines, firsts, counts = np.unique(seen, axis=0, return_index=True, return_counts=True)
     _, places = np.unique(lines[:, :2], axis=0, return_inverse=True)
     totals = np.bincount(places.ravel(), weights=counts)
     s, a, n = lines[:, :3].astype(np.int64).T
-    return Entries(s, a, n, counts / totals[places.ravel()], lines[:, 3], num)
+    shares = counts / totals[places.ravel()]
+    return Entries(s, a, n, shares, lines[:, 3], num, where=lambda line: f"transition {firsts[line]}")
 
 
 def _whole(numbers: ArrayLike, name: str, where: Callable[[int], str]) -> NDArray[np.int64]:

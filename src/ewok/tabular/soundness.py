@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from ewok.errors import ArgumentError, require
-from ewok.tabular.entries import Entries
+from ewok.tabular.entries import Entries, farthest
 
 _SUM_TOLERANCE = 1e-8
+_SHOWN = 5  # of states that are missing
 _EPS = np.finfo(np.float64).eps
 
 
@@ -19,6 +20,7 @@ def require_actions(entries: Entries, terminal: ArrayLike | None) -> None:
     leaves = np.bincount(entries.states, minlength=entries.num_states) > 0
     if terminal is None:
         lost = ~leaves & (np.bincount(entries.next_states, minlength=entries.num_states) == 0)
+        _require_no_gap(entries, np.flatnonzero(lost))
         reason, remedy = "has no actions and nothing leads to it", "list it in `terminal`"
     else:
         ends = np.zeros(entries.num_states, dtype=bool)
@@ -31,6 +33,19 @@ def require_actions(entries: Entries, terminal: ArrayLike | None) -> None:
         lost, reason, remedy = leaves == ends, "must have actions or be in `terminal`, not both", "correct `terminal`"
     if lost.any():
         raise ArgumentError(f"state {np.flatnonzero(lost)[0]} {reason}. Number states without gaps, or {remedy}.")
+
+
+def _require_no_gap(entries: Entries, lost: NDArray[np.int64]) -> None:
+    """Where transitions alone say how many states there are, the largest number is likelier wrong than the others."""
+    if entries.where is None or len(lost) == 0:
+        return
+    largest, line = farthest(entries.states, entries.next_states)
+    verb = "leads" if entries.next_states[line] == largest else "starts"
+    missing = ", ".join(map(str, lost[:_SHOWN])) + (f" and {len(lost) - _SHOWN} more" * (len(lost) > _SHOWN))
+    raise ArgumentError(
+        f"states must be numbered without gaps, but they run to {largest}, where {entries.where(line)} {verb}, and "
+        f"{missing} {'appears' if len(lost) == 1 else 'appear'} nowhere. Correct that line, or number them anew."
+    )
 
 
 def require_numbers(mdp: Any) -> None:
