@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ewok import cli
-from ewok.tabular import KL, L1, TabularMDP, robust_value_iteration
+from ewok.tabular import KL, L1, TabularMDP, robust_value_iteration, value_iteration
 
 LINES = "idstatefrom,idaction,idstateto,probability,reward\n0,0,1,0.5,2\n0,0,0,0.5,0\n0,1,2,1,1\n1,0,0,1,0\n1,0,2,0,0\n"
 
@@ -39,9 +39,9 @@ def test_it_prints_a_short_table_with_the_bounds(table: Path) -> None:
     assert code == 0
     assert "3 states, 3 state-action pairs, 4 transitions" in printed
     assert "KL set of radius 0.1, discount 0.9" in printed
-    assert f"{solution.robust_return:.8g}" in printed
-    assert f"{solution.lower[0]:.7g}" in printed
-    assert f"{solution.upper[0]:.7g}" in printed
+    assert f"robust return from a state drawn at random: {solution.robust_return:.6f}" in printed
+    assert f"{solution.lower[0]:.6f}" in printed
+    assert f"{solution.upper[0]:.6f}" in printed
     assert printed.splitlines()[-1].split()[:2] == ["2", "end"]
 
 
@@ -72,10 +72,26 @@ def test_a_randomised_policy_is_written_by_pair(tmp_path: Path) -> None:
     assert "*" in printed, "marked as randomised"
 
 
-def test_costs_are_minimised_and_radius_0_is_nominal(table: Path) -> None:
+@pytest.mark.parametrize(("tolerance", "digits"), [(1e-1, 1), (1e-3, 3), (1e-6, 6), (3e-5, 5), (20.0, 0)])
+def test_the_table_has_the_decimals_of_the_tolerance(tolerance: float, digits: int, table: Path) -> None:
+    """Rounding dust of a bound is neither -0.0 nor 1e-12."""
+    _, printed = run(table, "--gamma", 0.9, "--tolerance", tolerance)
+    solution = value_iteration(TabularMDP.from_csv(table, discount=0.9), tolerance=tolerance)
+    shown = [line.split()[2:] for line in printed.splitlines()[-3:]]
+    for s, numbers in enumerate(shown):
+        expected = [column[s] for column in (solution.value, solution.lower, solution.upper)]
+        assert [float(number) for number in numbers] == pytest.approx(expected, abs=0.51 * 10.0**-digits)
+        assert all(len(number.partition(".")[2]) == digits for number in numbers)
+    assert "-0.0" not in printed
+    assert shown[2] == [f"{0.0:.{digits}f}"] * 3
+
+
+def test_costs_are_minimised_and_without_a_set_the_return_is_nominal(table: Path) -> None:
     _, rewards = run(table, "--gamma", 0.9)
     _, costs = run(table, "--gamma", 0.9, "--costs")
-    assert "radius 0," in rewards
+    assert "nominal kernel, discount 0.9" in rewards
+    assert "nominal return" in rewards
+    assert "robust" not in rewards
     assert rewards.splitlines()[2] != costs.splitlines()[2]
 
 
@@ -111,6 +127,8 @@ def test_many_states_are_not_all_printed(tmp_path: Path) -> None:
         (["--gamma", 0.9, "--set", "nowhere:KL"], "cannot be imported"),
         (["--gamma", 0.9, "--set", "kl", "--radius", -1], "`beta` must be finite and at least 0"),
         (["--gamma", 0.9, "--set", "tv", "--per-state"], "`--per-state` must go with kl or l1"),
+        (["--gamma", 0.9, "--set", "kl"], "`--radius` must be given with a set"),
+        (["--gamma", 0.9, "--per-state"], "`--radius` must be given with a set"),
         (["--gamma", 0.9, "--out", "/nowhere/policy.csv"], "must be in a folder that exists"),
         (["--gamma", 0.9, "--tolerance", 0], "`tolerance` must be greater than 0"),
         (["--gamma", 0.9, "--max-iterations", 1], "`max_iterations` must be larger than 1 here"),
@@ -131,6 +149,15 @@ def test_a_file_with_a_mistake_names_the_line(tmp_path: Path) -> None:
     code, printed = run(path, "--gamma", 0.9)
     assert code != 0
     assert "line 7 of" in printed
+    path.write_text(LINES.replace("0,1,2,1,1", "0,1,7,1,1"))
+    code, printed = run(path, "--gamma", 0.9)
+    assert code != 0
+    said = " ".join(printed.split())
+    assert "run to 7, where line 4 of" in said
+    assert "leads, and 3, 4, 5, 6 appear nowhere" in said
+    assert "terminal" not in said
+    path.write_text(LINES.replace("0,1,2,1,1", "0,1,70,1,1"))
+    assert "look at line 4 of" in " ".join(run(path, "--gamma", 0.9)[1].split())
     code, printed = run(tmp_path / "none.csv", "--gamma", 0.9)
     assert code != 0
     assert "there is none at" in " ".join(printed.split())

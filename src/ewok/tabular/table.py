@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from ewok.named import named
 from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.sets import KL, L1, L2, TV, Burg, ChiSquare, Contamination, LInf, UncertaintySet
 from ewok.tabular.solution import Solution
-from ewok.tabular.solve import robust_value_iteration
+from ewok.tabular.solve import robust_value_iteration, value_iteration
 
 _SETS: dict[str, Callable[..., Any]] = {
     "kl": KL,
@@ -27,14 +28,15 @@ _SETS: dict[str, Callable[..., Any]] = {
     "contamination": Contamination,
 }
 _SHOWN = 10
+_MOST_DIGITS = 15  # after the point; a float of size 1 has no more
 
 
 def solve_file(
     path: Path,
     *,
     gamma: float,
-    kind: str,
-    radius: float,
+    kind: str | None,
+    radius: float | None,
     costs: bool,
     per_state: bool,
     tolerance: float,
@@ -52,20 +54,32 @@ def solve_file(
     mdp = TabularMDP.from_csv(path, discount=gamma, sense="minimise" if costs else "maximise")
     chosen = _set_of(kind, radius, per_state)
     limits: dict[str, Any] = {"tolerance": tolerance, "max_iterations": max_iterations, "num_threads": num_threads}
-    solution = robust_value_iteration(mdp, chosen, **limits)
+    solution = value_iteration(mdp, **limits) if chosen is None else robust_value_iteration(mdp, chosen, **limits)
     if out is not None:
         _write(out, solution)
+    return _shown(solution, chosen, radius, tolerance, out)
+
+
+def _shown(
+    solution: Solution, chosen: UncertaintySet | None, radius: float | None, tolerance: float, out: Path | None
+) -> str:
+    """The first states, with the decimals that the tolerance vouches for."""
+    mdp = solution.mdp
+    digits = min(max(0, -math.floor(math.log10(tolerance))), _MOST_DIGITS)
+    kernel = "nominal kernel" if chosen is None else f"{type(chosen).__name__} set of radius {radius:g}"
+    columns = (solution.value, solution.lower, solution.upper)
+    rows = [[f"{column[s]:z.{digits}f}" for column in columns] for s in range(min(mdp.num_states, _SHOWN))]
+    width = max(14, *(len(number) for row in rows for number in row))
     lines = [
         f"{mdp.num_states:,} states, {mdp.num_pairs:,} state-action pairs, {mdp.num_entries:,} transitions",
-        f"{type(chosen).__name__} set of radius {radius:g}, discount {gamma:g}: {solution.iterations} sweeps, "
-        f"bounds {solution.gap:.1e} apart",
-        f"robust return from a state drawn at random: {solution.robust_return:.8g}",
+        f"{kernel}, discount {mdp.discount:g}: {solution.iterations} sweeps, bounds {solution.gap:.1e} apart",
+        f"{'nominal' if chosen is None else 'robust'} return from a state drawn at random: "
+        f"{solution.robust_return:z.{digits}f}",
         "",
-        f"{'state':>7} {'action':>7} {'value':>14} {'lower':>14} {'upper':>14}",
+        f"{'state':>7} {'action':>7} " + " ".join(f"{name:>{width}}" for name in ("value", "lower", "upper")),
     ]
-    for s in range(min(mdp.num_states, _SHOWN)):
-        bounds = f"{solution.value[s]:>14.7g} {solution.lower[s]:>14.7g} {solution.upper[s]:>14.7g}"
-        lines.append(f"{s:>7} {_action(solution, s):>7} {bounds}")
+    for s, row in enumerate(rows):
+        lines.append(f"{s:>7} {_action(solution, s):>7} " + " ".join(f"{number:>{width}}" for number in row))
     if mdp.num_states > _SHOWN:
         lines.append(
             f"and {mdp.num_states - _SHOWN:,} more" + (f", all in {out}" if out else "; --out writes them all")
@@ -73,8 +87,11 @@ def solve_file(
     return "\n".join(lines)
 
 
-def _set_of(kind: str, radius: float, per_state: bool) -> UncertaintySet:
-    """By name, or `module:object` that makes one from a radius."""
+def _set_of(kind: str | None, radius: float | None, per_state: bool) -> UncertaintySet | None:
+    """By name, or `module:object` that makes one from a radius; none where neither set nor radius is asked for."""
+    if kind is None and radius is None and not per_state:
+        return None
+    kind = kind or "kl"
     if ":" in kind:
         make = named(kind, "--set")
     else:
@@ -82,6 +99,8 @@ def _set_of(kind: str, radius: float, per_state: bool) -> UncertaintySet:
         make = _SETS[kind]
     if per_state and make not in (KL, L1):
         raise ArgumentError(f"`--per-state` must go with kl or l1, but the set is {kind}. Leave it out.")
+    if radius is None:
+        raise ArgumentError("`--radius` must be given with a set, but it is missing. For the nominal MDP give neither.")
     made: UncertaintySet = make(radius, per_state=True) if per_state else make(radius)
     return made
 
