@@ -81,7 +81,7 @@ def test_a_model_that_cannot_be_loaded_says_why_in_a_line(tmp_path: Path) -> Non
     with pytest.raises(ArgumentError, match="that PPO can load, but .* cannot be: RuntimeError") as caught:
         load(path)
     assert "\n" not in str(caught.value)
-    with pytest.raises(ArgumentError, match="`agent` must be module:class"):
+    with pytest.raises(ArgumentError, match="`algo` must be .*nowhere"):
         load(path, algo="nowhere:Own")
 
 
