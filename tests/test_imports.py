@@ -15,6 +15,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "ewok"
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
     "named": {"errors"},
+    "whole": set(),
     "nominal": {"errors"},
     "value": {"errors"},
     "worst": {"errors", "nominal", "value"},
@@ -23,8 +24,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "agents": {"errors", "named", "nominal", "value", "vector", "worst"},
     "testing": {"errors", "nominal", "worlds"},
     "cli": {"errors"},
-    "tabular": {"errors", "named", "worst"},
-    "lab": {"agents", "errors", "named", "nominal", "tabular", "value", "vector", "worlds", "worst"},
+    "tabular": {"errors", "named", "whole", "worst"},
+    "lab": {"agents", "errors", "named", "nominal", "tabular", "value", "vector", "whole", "worlds", "worst"},
 }
 
 

@@ -30,6 +30,25 @@ def test_what_is_written_is_what_came(tmp_path: Path) -> None:
     assert {path.suffix for path in (tmp_path / "figures").iterdir()} == {".svg", ".png", ".pdf"}
 
 
+@pytest.mark.parametrize("name", ["stress.svg", "returns-other.csv.gz", "stress.json", "stress.html"])
+def test_an_interrupted_write_leaves_the_file_as_it_was(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(path: Path, data: bytes) -> int:
+        if name in path.name:
+            write(path, data[:10])
+            raise KeyboardInterrupt
+        return write(path, data)
+
+    write_sheet([ONE, OTHER], PLAN, tmp_path)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*.*")}
+    write = Path.write_bytes
+    monkeypatch.setattr(Path, "write_bytes", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_sheet([ONE, OTHER], PLAN, tmp_path)
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*.*")} == before
+
+
 def test_the_same_stress_makes_the_same_page(tmp_path: Path) -> None:
     first, second = (write_sheet([ONE], PLAN, writable(tmp_path / name)).read_bytes() for name in "ab")
     assert first == second

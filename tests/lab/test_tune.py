@@ -104,6 +104,22 @@ def test_another_study_or_score_begins_anew_in_the_same_folder(training: Trainin
     assert len(training.asked) == 7
 
 
+def test_an_interrupted_write_leaves_the_scores_as_they_were(
+    training: Training, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(base: Any) -> Any:
+        if len(training.asked) > 2:
+            raise KeyboardInterrupt
+        return complete(base)
+
+    tune(study(), Search(num_candidates=2), tmp_path)
+    before, complete = (tmp_path / "candidates.csv").read_bytes(), room._complete
+    monkeypatch.setattr(room, "_complete", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        tune(study(), Search(num_candidates=3), tmp_path)
+    assert (tmp_path / "candidates.csv").read_bytes() == before
+
+
 def test_a_radius_is_never_more_than_the_samples_can_carry(training: Training, tmp_path: Path) -> None:
     tuned = tune(study(), Search(num_candidates=12, temper="radius", tempers=(0.5, 9.0), samples=(2, 4)), tmp_path)
     for one in tuned.candidates:

@@ -14,7 +14,8 @@ from matplotlib.patches import Rectangle
 from numpy.typing import NDArray
 
 from ewok.lab.drawing import style
-from ewok.lab.figures import images, written
+from ewok.lab.figures import images
+from ewok.whole import written
 
 ROWS, COLUMNS, GOAL = 4, 12, 47
 _MOVES = np.array([(-1, 0), (0, 1), (1, 0), (0, -1)])  # up, right, down, left

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ewok.errors import EwokError
+from ewok.whole import written
 
 Columns = Mapping[str, NDArray[Any]]
 
@@ -28,7 +29,7 @@ def write_columns(path: Path, columns: Columns) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
     writer.writerows(zip(*(_plain(column) for column in columns.values()), strict=True))
-    path.write_bytes(gzip.compress(text.getvalue().encode(), mtime=0))
+    written(path, gzip.compress(text.getvalue().encode(), mtime=0))
 
 
 def read_columns(path: Path, needed: tuple[str, ...] = ()) -> dict[str, NDArray[Any]]:

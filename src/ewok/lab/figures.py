@@ -7,7 +7,6 @@ fit a phone.
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,6 +22,7 @@ from ewok.lab.palette import Tone
 from ewok.lab.panel import Panel
 from ewok.lab.scores import AREA, WORST, Comparison
 from ewok.lab.store import Results
+from ewok.whole import written
 
 FORMATS = ("svg", "png", "pdf")
 _WIDTH, _HEIGHT = 3.3, 2.55  # inches, of a panel
@@ -53,16 +53,6 @@ def save_figures(found: Findings, tones: Tones, out: Path, prefix: str = "") -> 
         for kind, data in images(make, prefix + name).items():
             files.append(written(out / f"{prefix}{name}.{kind}", data))
     return tuple(files)
-
-
-def written(path: Path, data: bytes) -> Path:
-    """A file as it was, or as it is now, and never between."""
-    aside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        aside.write_bytes(data)
-        return aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
 
 
 def figures_of(found: Findings, tones: Tones) -> Iterator[tuple[str, Make]]:

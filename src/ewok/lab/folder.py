@@ -16,6 +16,7 @@ from typing import IO, Any, final
 
 from ewok.lab.columns import StoreError
 from ewok.lab.store import Failed
+from ewok.whole import whole
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
 _HELD = re.compile(r"(process \d+ on .*)?")  # what a lock says
@@ -83,14 +84,11 @@ class Folder:
         self.write(f"failed/{failed.id}.json", as_json(vars(failed)))
 
     def write(self, name: str, text: str) -> None:
-        """A file of the folder, as it was or as it is now and never between."""
+        """A file of the folder, whole and on disk."""
         aside = self.path / "partial" / f"{Path(name).name}.{os.getpid()}"
-        try:
+        with whole(self.path / name, aside):
             aside.write_text(text, encoding="utf-8")
             _flush(aside)
-            aside.replace(self.path / name)
-        finally:
-            aside.unlink(missing_ok=True)
         _flush((self.path / name).parent)
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 
 from ewok.errors import require
 from ewok.lab.columns import StoreError
-from ewok.lab.figures import save_figures, written
+from ewok.lab.figures import save_figures
 from ewok.lab.findings import findings_of, tones_of
 from ewok.lab.page import page
 from ewok.lab.store import read
+from ewok.whole import written
 
 _CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOENT, errno.EEXIST}
 

@@ -19,6 +19,7 @@ from ewok.lab.store import Curve, Returns
 from ewok.lab.stress import Plan, Stress
 from ewok.lab.stress_page import stress_page
 from ewok.lab.verdict import comparison, findings, is_skilled, verdict
+from ewok.whole import written
 
 PAGE = "stress.html"
 _RADIUS = "radius"
@@ -44,14 +45,12 @@ def write_sheet(stresses: Sequence[Stress], plan: Plan, folder: Path) -> Path:
     tones = dict(zip((stress.model for stress in stresses), METHODS, strict=False))
     (folder / "figures").mkdir(exist_ok=True)
     for kind, data in images(lambda: row(panels, tones), "stress").items():
-        (folder / "figures" / f"stress.{kind}").write_bytes(data)
+        written(folder / "figures" / f"stress.{kind}", data)
     for stress in stresses:
         curves = dict(stress.curves.curves) | ({} if stress.radius is None else {_RADIUS: stress.radius})
         Returns(curves).write(folder / f"returns-{_slug(stress.model)}.csv.gz")
-    (folder / "stress.json").write_text(json.dumps(_plain(stresses, plan), indent=1) + "\n", encoding="utf-8")
-    page = folder / PAGE
-    page.write_text(stress_page(stresses, plan, panels, tones), encoding="utf-8")
-    return page
+    written(folder / "stress.json", (json.dumps(_plain(stresses, plan), indent=1) + "\n").encode())
+    return written(folder / PAGE, stress_page(stresses, plan, panels, tones).encode())
 
 
 def panels_of(stresses: Sequence[Stress]) -> tuple[Panel, ...]:

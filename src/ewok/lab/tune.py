@@ -29,6 +29,7 @@ from ewok.lab.plan import hash_of, plan
 from ewok.lab.store import Results, read
 from ewok.lab.study import Study
 from ewok.lab.validation import Scores, scores_of, validation_study
+from ewok.whole import whole
 
 Say = Callable[[str], None]
 Temper = Literal["kappa", "radius"]
@@ -262,7 +263,7 @@ def _candidate(trial: Any) -> Candidate:
 
 
 def _write(path: Path, base: optuna.Study, temper: Temper) -> None:
-    with path.open("w", newline="", encoding="utf-8") as file:
+    with whole(path) as place, place.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow([temper, "num_samples", "nominal", "worst"])
         for one in _complete(base):

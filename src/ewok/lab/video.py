@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, final
@@ -16,6 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 from ewok.errors import ArgumentError, EwokError, require_known
 from ewok.lab.pilot import Pilot
 from ewok.nominal.batch import stack, take
+from ewok.whole import whole
 from ewok.worlds.world import World
 
 Picture = NDArray[np.uint8]  # (height, width, 3)
@@ -46,12 +46,10 @@ def film(
     """
     require_known(path.suffix.lower(), KINDS, "out", "a kind of film, by its ending")
     takes = [Take(pilot, world, point, seed, height) for pilot in pilots]
-    aside = path.with_name(f".{os.getpid()}-{path.name}")  # a film is there whole or not at all
     try:
-        _write(aside, _frames(takes, num_steps), takes[0].frames_per_second)
-        aside.replace(path)
+        with whole(path) as place:
+            _write(place, _frames(takes, num_steps), takes[0].frames_per_second)
     finally:
-        aside.unlink(missing_ok=True)
         for one in takes:
             one.close()
     return [one.total for one in takes]

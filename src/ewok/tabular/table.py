@@ -16,6 +16,7 @@ from ewok.tabular.mdp import TabularMDP
 from ewok.tabular.sets import KL, L1, L2, TV, Burg, ChiSquare, Contamination, LInf, UncertaintySet
 from ewok.tabular.solution import Solution
 from ewok.tabular.solve import robust_value_iteration, value_iteration
+from ewok.whole import whole
 
 _SETS: dict[str, Callable[..., Any]] = {
     "kl": KL,
@@ -119,9 +120,8 @@ def _action(solution: Solution, state: int) -> str:
 
 def _write(out: Path, solution: Solution) -> None:
     """One line per state, or per pair where the policy is randomised; the file appears whole."""
-    mdp, aside = solution.mdp, out.with_name(out.name + ".part")
-    randomised = solution.policy.dtype.kind == "f"
-    with open(aside, "w", newline="") as file:
+    mdp, randomised = solution.mdp, solution.policy.dtype.kind == "f"
+    with whole(out) as place, open(place, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["idstate", "idaction", "probability", "value", "lower", "upper"])
         for s in range(mdp.num_states):
@@ -132,4 +132,3 @@ def _write(out: Path, solution: Solution) -> None:
                     writer.writerow([s, mdp.actions[k], repr(float(solution.policy[k])), *numbers])
             else:
                 writer.writerow([s, "" if len(pairs) == 0 else solution.policy[s], 1.0 if len(pairs) else "", *numbers])
-    aside.replace(out)
