@@ -192,7 +192,7 @@ def test_what_cannot_be_wrapped_is_refused(apart: Any) -> None:
         ewok.vector.WorstKernel(gym.make_vec("CartPole-v1", 2, vectorization_mode="vector_entry_point"), kappa=0.2)
     with pytest.raises(ArgumentError, match="given where the environments of an AsyncVectorEnv are made"):
         ewok.vector.WorstKernel(apart(), kappa=0.2)
-    with pytest.raises(WrapperError, match="must have an ewok.WorstKernel outermost in every worker"):
+    with pytest.raises(WrapperError, match="must have an ewok.WorstKernel outermost in every process"):
         ewok.vector.WorstKernel(apart(nominal))
     with pytest.raises(WrapperError, match=r"Wrap it: ewok.vector.WorstKernel\(envs\)"):
         ewok.bind(value, apart())

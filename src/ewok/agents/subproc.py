@@ -9,10 +9,8 @@ import numpy as np
 from stable_baselines3.common.vec_env import SubprocVecEnv, VecEnvWrapper
 from stable_baselines3.common.vec_env.base_vec_env import VecEnvObs, VecEnvStepReturn
 
-from ewok.errors import WrapperError, require
-from ewok.vector.remote import RemoteKernel, answer_all
-from ewok.worst.kernel import WorstKernel
-from ewok.worst.score import Scoring
+from ewok.errors import require
+from ewok.vector.remote import linked, require_open, stepped
 
 
 @final
@@ -41,44 +39,28 @@ class SubprocWorstKernel(VecEnvWrapper):
         sound = isinstance(given, SubprocVecEnv)
         remedy = "Put wrappers of the vector around this one; a DummyVecEnv needs none."
         require(sound, "venv", "a SubprocVecEnv", type(venv).__name__, remedy)
-        _require_open(venv)
+        require_open(venv, "venv")
         super().__init__(venv)
         self._workers = venv
-        for name in _outermost(venv):
-            if name != WorstKernel.__name__:
-                raise WrapperError(
-                    f"`venv` must have an ewok.WorstKernel outermost in every process, but there it is {name}. Make "
-                    "each environment with `lambda: ewok.WorstKernel(env, kappa=0.2)`, or give make_vec_env "
-                    "wrapper_class=ewok.WorstKernel and its wrapper_kwargs."
-                )
-        scorings = zip(venv.get_attr("discount"), venv.get_attr("terminal_value"), strict=True)
-        self.kernels = [RemoteKernel(Scoring(*s), self._listener(place)) for place, s in enumerate(scorings)]
+        remedy = (
+            "Make each environment with `lambda: ewok.WorstKernel(env, kappa=0.2)`, or give make_vec_env "
+            "wrapper_class=ewok.WorstKernel and its wrapper_kwargs."
+        )
+        self.kernels = linked(venv, "venv", _outermost(venv), remedy, self._send)
 
-    def _listener(self, place: int) -> Any:
-        def listen(connection: Connection) -> None:
-            _require_open(self._workers)
-            self._workers.env_method("listen", connection, indices=[place])
-
-        return listen
+    def _send(self, place: int, connection: Connection) -> None:
+        self._workers.env_method("listen", connection, indices=[place])
 
     def reset(self) -> VecEnvObs:
-        _require_open(self._workers)
+        require_open(self._workers, "venv")
         return self.venv.reset()
 
     def step_async(self, actions: np.ndarray) -> None:
-        _require_open(self._workers)
+        require_open(self._workers, "venv")
         self.venv.step_async(actions)
 
     def step_wait(self) -> VecEnvStepReturn:
-        error = answer_all(self.kernels, self._workers.remotes)
-        transition = self.venv.step_wait()
-        if error is not None:
-            raise error
-        return transition
-
-
-def _require_open(venv: SubprocVecEnv) -> None:
-    require(not venv.closed, "venv", "open", "closed", "Its processes are gone: make the vector anew.")
+        return stepped(self.kernels, self._workers.remotes, self.venv.step_wait)
 
 
 def _outermost(venv: SubprocVecEnv) -> list[str]:

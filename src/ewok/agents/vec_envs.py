@@ -25,9 +25,9 @@ from stable_baselines3.common.vec_env.vec_extract_dict_obs import VecExtractDict
 from ewok.agents.subproc import SubprocWorstKernel
 from ewok.errors import WrapperError
 from ewok.value import Member
+from ewok.vector.members import Look, composed
 
 _TRANSPARENT = (VecMonitor, VecCheckNan, VecVideoRecorder)
-Look = Callable[[Any], Any]
 
 
 def members(vec_env: VecEnv) -> Iterable[Member]:
@@ -41,8 +41,7 @@ def members(vec_env: VecEnv) -> Iterable[Member]:
     looking = [wrapper for wrapper in reversed(around) if not isinstance(wrapper, _TRANSPARENT)]
     looks = [_look_of(wrapper) for wrapper in looking]
     scalers = [w.normalize_reward for w in reversed(around) if isinstance(w, VecNormalize) and w.norm_reward]
-    scale = _composed(scalers) if scalers else None
-    observes = [_composed([look(i) for look in looks]) if looks else None for i in range(layer.num_envs)]
+    observes, scale = [composed([look(i) for look in looks]) for i in range(layer.num_envs)], composed(scalers)
     inside, away = _inside(layer)
     actions, shown = vec_env.action_space, tuple(type(wrapper).__name__ for wrapper in looking)
     return [Member(env, observes[i], scale, i, space, actions, shown, away) for i, env in enumerate(inside)]
@@ -91,12 +90,3 @@ def _stacked(frames: StackedObservations[Any], batch: Any, index: int) -> NDArra
     kept = np.repeat(frames.stacked_obs[index : index + 1], len(batch), axis=0)
     older = np.split(kept, [batch.shape[axis]], axis=axis)[1]
     return np.concatenate([older, batch], axis=axis)
-
-
-def _composed(looks: Sequence[Look]) -> Look:
-    def observe(batch: Any) -> Any:
-        for look in looks:
-            batch = look(batch)
-        return batch
-
-    return observe

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
+from multiprocessing.connection import Connection
 from typing import Any, Literal, final
 
 import gymnasium as gym
@@ -13,10 +14,10 @@ from gymnasium.vector.utils import iterate
 from ewok.errors import ArgumentError, WrapperError, require
 from ewok.value import ValueFunction
 from ewok.vector.batched import values_of_all
-from ewok.vector.remote import RemoteKernel, answer_all
+from ewok.vector.remote import RemoteKernel, linked, stepped
 from ewok.worst.bind import bind
 from ewok.worst.kernel import WorstKernel as SingleWorstKernel
-from ewok.worst.score import Critic, Scoring
+from ewok.worst.score import Critic
 
 
 @final
@@ -75,11 +76,7 @@ class WorstKernel(VectorWrapper):
             self._answer_ahead(actions)
             return self.env.step(actions)
         self._workers.step_async(actions)
-        error = answer_all(self._remote, self._workers.parent_pipes)
-        transition = self._workers.step_wait()
-        if error is not None:
-            raise error
-        return transition
+        return stepped(self._remote, self._workers.parent_pipes, self._workers.step_wait)
 
     def _answer_ahead(self, actions: Any) -> None:
         """Draw for all environments, and ask once for the values by which their own steps will choose."""
@@ -136,25 +133,13 @@ def _linked(envs: AsyncVectorEnv, given: bool) -> list[RemoteKernel]:
     most = getattr(envs, "max_concurrency", None)
     few = most is not None and most < envs.num_envs
     require(not few, "max_concurrency", "None, for all wait for one call of the value", most, "Leave it out.")
-    names = _called(envs, "class_name")
-    for name in names:
-        if name != SingleWorstKernel.__name__:
-            raise WrapperError(
-                f"`envs` must have an ewok.WorstKernel outermost in every worker, but there it is {name}. Make each "
-                "environment with `lambda: ewok.WorstKernel(gym.make(...), kappa=0.2)`."
-            )
-    scorings = zip(envs.get_attr("discount"), envs.get_attr("terminal_value"), strict=True)
 
-    def listener(place: int) -> Any:
-        def listen(connection: Any) -> None:
-            remedy = "Its processes are gone: make the vector anew."
-            require(not envs.closed, "envs", "open", "closed", remedy)
-            envs.parent_pipes[place].send(("_call", ("listen", (connection,), {})))
-            envs.parent_pipes[place].recv()
+    def send(place: int, connection: Connection) -> None:
+        envs.parent_pipes[place].send(("_call", ("listen", (connection,), {})))
+        envs.parent_pipes[place].recv()
 
-        return listen
-
-    return [RemoteKernel(Scoring(*scoring), listener(place)) for place, scoring in enumerate(scorings)]
+    remedy = "Make each environment with `lambda: ewok.WorstKernel(gym.make(...), kappa=0.2)`."
+    return linked(envs, "envs", _called(envs, "class_name"), remedy, send)
 
 
 def _called(envs: AsyncVectorEnv, name: str) -> Sequence[Any]:

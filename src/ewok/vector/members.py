@@ -61,8 +61,7 @@ def members(envs: Any) -> Iterable[Member]:
             shown.append(type(layer).__name__)
         scales += [scale] if scale is not None else []
         layer = layer.env
-    observe = _composed(looks[::-1]) if looks else None
-    scale = _composed(scales[::-1]) if scales else None
+    observe, scale = composed(looks[::-1]), composed(scales[::-1])
     inside, away = _inside(layer)
     actions, names = envs.single_action_space, tuple(shown[::-1])
     return [Member(env, observe, scale, i, space, actions, names, away, unscaled) for i, env in enumerate(inside)]
@@ -109,10 +108,12 @@ def _scale_of(wrapper: Any) -> Look | None:
     return None
 
 
-def _composed(steps: list[Look]) -> Look:
+def composed(looks: Sequence[Look]) -> Look | None:
+    """One after the other; None where there are none."""
+
     def go(batch: Any) -> Any:
-        for step in steps:
-            batch = step(batch)
+        for look in looks:
+            batch = look(batch)
         return batch
 
-    return go
+    return go if looks else None

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection, wait
-from typing import Any, final
+from typing import Any, TypeVar, final
 
+from ewok.errors import WrapperError, require
 from ewok.nominal.kernel import Candidates
 from ewok.value import ValueFunction
 from ewok.vector.batched import values_of_all
+from ewok.worst.kernel import WorstKernel
 from ewok.worst.remote import Question
 from ewok.worst.score import Critic, Scale, Scoring
 from ewok.worst.view import View
+
+Transition = TypeVar("Transition")
 
 
 @final
@@ -57,8 +61,53 @@ class RemoteKernel:
         return self._critic
 
 
-def answer_all(kernels: Sequence[RemoteKernel], results: Sequence[Connection]) -> Exception | None:
-    """During one step of all workers: wait until each has asked, or has its result, and answer all at once.
+def linked(
+    workers: Any, argument: str, outermost: Sequence[str], remedy: str, send: Callable[[int, Connection], None]
+) -> list[RemoteKernel]:
+    """What stands for the worst kernel of every worker.
+
+    Args:
+        workers: a vector of environments in other processes.
+        argument: what it was given as.
+        outermost: the class of the outermost wrapper of each.
+        remedy: for one that is no worst kernel.
+        send: hands a connection to the worst kernel of one worker.
+    """
+    for name in outermost:
+        if name != WorstKernel.__name__:
+            raise WrapperError(
+                f"`{argument}` must have an ewok.WorstKernel outermost in every process, but there it is {name}. "
+                f"{remedy}"
+            )
+
+    def listener(place: int) -> Callable[[Connection], None]:
+        def listen(connection: Connection) -> None:
+            require_open(workers, argument)
+            send(place, connection)
+
+        return listen
+
+    scorings = zip(workers.get_attr("discount"), workers.get_attr("terminal_value"), strict=True)
+    return [RemoteKernel(Scoring(*scoring), listener(place)) for place, scoring in enumerate(scorings)]
+
+
+def require_open(workers: Any, argument: str) -> None:
+    require(not workers.closed, argument, "open", "closed", "Its processes are gone: make the vector anew.")
+
+
+def stepped(
+    kernels: Sequence[RemoteKernel], results: Sequence[Connection], take: Callable[[], Transition]
+) -> Transition:
+    """One step of all workers, begun already: their questions are answered, and `take` takes in what came of it."""
+    error = _answer_all(kernels, results)
+    transition = take()
+    if error is not None:
+        raise error
+    return transition
+
+
+def _answer_all(kernels: Sequence[RemoteKernel], results: Sequence[Connection]) -> Exception | None:
+    """Wait until each worker has asked, or has its result, and answer all at once.
 
     Returns rather than raises what went wrong; the workers then have not moved, and their results,
     which still have to be taken in, mean nothing.
