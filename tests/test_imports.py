@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -26,6 +27,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "cli": {"errors"},
     "tabular": {"errors", "named", "whole", "worst"},
     "lab": {"agents", "errors", "named", "nominal", "tabular", "value", "vector", "whole", "worlds", "worst"},
+}
+
+# The files that import by name, and why each has to.
+IMPORT_BY_NAME = {
+    "named.py": "what people name as text is theirs",
+    "value.py": "whose adapter an agent needs is known when there is one, and no learning library is needed without",
+    "cli/root.py": "a subcommand takes only the packages that it needs, and `ewok doctor` none",
+    "lab/kinds.py": "studies of agents are read, run and told without numba, which tables take a second to import",
 }
 
 
@@ -71,6 +80,11 @@ def test_no_function_imports_our_own_modules(path: Path) -> None:
     for function in ast.walk(ast.parse(path.read_text())):
         if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
             assert imports_of_ours(function) == []
+
+
+def test_modules_are_imported_by_name_where_they_have_to_be() -> None:
+    by_name = [path for path in modules() if re.search(r"import_module|__import__", path.read_text())]
+    assert {str(path.relative_to(SOURCE)) for path in by_name} == set(IMPORT_BY_NAME)
 
 
 def test_no_cycles() -> None:
