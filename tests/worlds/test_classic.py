@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ewok
+from ewok.testing import check_kernel, check_snapshot
 
 IDS = {
     "acrobot": "Acrobot-v1",
@@ -111,6 +112,82 @@ def test_torque_moves_a_heavier_pendulum_less() -> None:
         env.step(np.ones(1, dtype=np.float32))
         speeds[mass] = env.unwrapped.state[1]
     assert speeds[0.5] == pytest.approx(4 * speeds[2.0])
+
+
+def test_a_stronger_motor_turns_the_pendulum_as_much_faster_and_the_reward_judges_what_was_asked_for() -> None:
+    speeds, rewards = {}, {}
+    for strength in (0.5, 2.0):
+        env: Any = ewok.worlds.get("pendulum").make(noise=0.0, gravity=0.0, strength_scale=strength)
+        env.reset(seed=0)
+        env.unwrapped.state = np.zeros(2)
+        rewards[strength] = env.step(np.full(1, 1.5, dtype=np.float32))[1]
+        speeds[strength] = env.unwrapped.state[1]
+    assert speeds[2.0] == pytest.approx(4 * speeds[0.5])
+    assert speeds[2.0] == pytest.approx(3.0 * 2.0 * 1.5 * 0.05)
+    assert rewards[2.0] == rewards[0.5] == pytest.approx(-0.001 * 1.5**2)
+
+
+def test_the_strength_of_a_pendulum_s_motor_leaves_its_fall_alone() -> None:
+    falls = []
+    for strength in (1.0, 2.0):
+        env: Any = ewok.worlds.get("pendulum").make(noise=0.0, strength_scale=strength)
+        env.reset(seed=0)
+        falls.append([env.step(np.zeros(1, dtype=np.float32))[0] for _ in range(20)])
+    np.testing.assert_array_equal(falls[0], falls[1])
+
+
+CARS = ["mountain-car", "mountain-car-continuous"]
+
+
+def pushed(name: str, num_steps: int, **values: float) -> Any:
+    """Where a car that is pushed to the right ends, and how fast."""
+    env: Any = ewok.worlds.get(name).make(**SILENT[name], **values)
+    env.reset(seed=0)
+    env.unwrapped.state = np.array([-0.5, 0.0])
+    for _ in range(num_steps):
+        observation = env.step(2 if name == "mountain-car" else np.ones(1, np.float32))[0]
+    return observation
+
+
+@pytest.mark.parametrize("name", CARS)
+def test_a_car_in_shorter_steps_comes_as_far_in_as_much_time(name: str) -> None:
+    (far, fast), (further, faster) = pushed(name, 10), pushed(name, 100, timestep=0.1)
+    assert further + 0.5 == pytest.approx(far + 0.5, rel=0.1)  # which is the error of the first order of the longer
+    assert faster == pytest.approx(fast, rel=0.02)
+
+
+@pytest.mark.parametrize("name", CARS)
+def test_a_car_at_its_own_time_step_is_gymnasium_s_again(name: str) -> None:
+    env: Any = ewok.worlds.get(name).make(timestep=2.0)
+    assert "step" in vars(env.unwrapped)
+    ewok.worlds.get(name).move(env)
+    assert "step" not in vars(env.unwrapped)
+
+
+@pytest.mark.parametrize("name", CARS)
+def test_the_worst_kernel_is_exact_where_what_is_written_into_a_car_s_step_was_moved(name: str) -> None:
+    point = {"timestep": 1.7, "gravity": 0.003}
+    moved = [ewok.worlds.get(name).make(**point) for _ in range(4)]
+    check_kernel(moved[0], twin=moved[1], num_steps=60)
+    check_snapshot(moved[2], twin=moved[3], num_steps=60)
+
+
+@pytest.mark.parametrize("name", CARS)
+def test_without_gravity_a_car_stays_where_it_is(name: str) -> None:
+    env: Any = ewok.worlds.get(name).make(**SILENT[name], gravity=0.0)
+    start = env.reset(seed=0)[0]
+    np.testing.assert_array_equal(env.step(1 if name == "mountain-car" else np.zeros(1, np.float32))[0], start)
+
+
+def test_an_acrobot_in_shorter_steps_comes_as_far_in_as_much_time() -> None:
+    ends = []
+    for timestep, num_steps in ((0.1, 10), (0.05, 20)):
+        env: Any = ewok.worlds.get("acrobot").make(random_action=0.0, timestep=timestep)
+        env.reset(seed=0)
+        for _ in range(num_steps):
+            env.step(2)
+        ends.append(env.unwrapped.state)
+    np.testing.assert_allclose(ends[0], ends[1], atol=1e-3)
 
 
 @pytest.mark.parametrize(

@@ -27,25 +27,33 @@ FAMILIES: dict[str, tuple[str, Any, dict[str, float], list[float]]] = {
     "acrobot": (
         "Acrobot-v1",
         dynamics.AcrobotDynamics(),
-        {"random_action": 0.0, "link_mass": 1.0, "link_length": 1.0, "torque": 1.0, "gravity": 9.8},
+        {"random_action": 0.0, "link_mass": 1.0, "link_length": 1.0, "torque": 1.0, "gravity": 9.8, "timestep": 0.2},
         [3.1, 3.1, 12.0, 28.0],
     ),
     "mountain car": (
         "MountainCar-v0",
         dynamics.MountainCarDynamics(),
-        {"random_action": 0.0, "force": 0.001, "gravity": 0.0025},
+        {"random_action": 0.0, "force": 0.001, "gravity": 0.0025, "timestep": 1.0},
         [0.6, 0.07],
     ),
     "continuous mountain car": (
         "MountainCarContinuous-v0",
         dynamics.ContinuousMountainCarDynamics(),
-        {"noise": 0.0, "noise_mean": 0.0, "power": 0.0015},
+        {"noise": 0.0, "noise_mean": 0.0, "power": 0.0015, "gravity": 0.0025, "timestep": 1.0},
         [0.6, 0.07],
     ),
     "pendulum": (
         "Pendulum-v1",
         dynamics.PendulumDynamics(),
-        {"noise": 0.0, "noise_mean": 0.0, "mass": 1.0, "length": 1.0, "gravity": 10.0, "timestep": 0.05},
+        {
+            "noise": 0.0,
+            "noise_mean": 0.0,
+            "mass": 1.0,
+            "length": 1.0,
+            "strength_scale": 1.0,
+            "gravity": 10.0,
+            "timestep": 0.05,
+        },
         [7.0, 8.0],
     ),
 }
@@ -94,7 +102,7 @@ def test_an_acrobot_that_comes_apart_is_told_and_not_turned_back_for_ever(name: 
 def test_an_acrobot_at_the_bounds_of_its_parameters_is_turned_back_in_no_time(corner: tuple[str, ...]) -> None:
     parameters = [ewok.worlds.get("acrobot").perturbations[name] for name in ("link_mass", "link_length", "gravity")]
     values = {each.name: getattr(each, bound) for each, bound in zip(parameters, corner, strict=True)}
-    env, generator = ewok.worlds.get("acrobot").make(torque=10.0, **values), np.random.default_rng(0)
+    env, generator = ewok.worlds.get("acrobot").make(torque=10.0, timestep=0.3, **values), np.random.default_rng(0)
     simulator: Any = env.unwrapped
     env.reset(seed=0)
     fastest = np.array([np.pi, np.pi, simulator.MAX_VEL_1, simulator.MAX_VEL_2])

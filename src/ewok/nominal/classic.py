@@ -251,6 +251,9 @@ class ClassicKernel:
 
     def _step_each(self, actions: Sequence[Any]) -> tuple[Array, Candidates]:
         """Next states and transitions before any displacement, in the order of the actions."""
+        if "step" in vars(self._env):  # not the simulator's own any more: what was put there knows how it moves
+            steps = [self._step(action) for action in actions]
+            return np.array([state for _, state in steps]), gathered([outcome for outcome, _ in steps])
         if isinstance(actions[0], np.ndarray) and actions[0].ndim == 1:
             states, observations, rewards, ended = self._judge.step_each(self._env, np.asarray(actions))  # type: ignore[attr-defined]
             no = np.zeros(len(actions), dtype=bool)

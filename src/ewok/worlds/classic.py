@@ -31,6 +31,10 @@ _MOUNTAIN_CAR = f"{_CLASSIC}.mountain_car:MountainCarEnv"
 _CONTINUOUS_MOUNTAIN_CAR = f"{_CLASSIC}.continuous_mountain_car:Continuous_MountainCarEnv"
 _PENDULUM = f"{_CLASSIC}.pendulum:PendulumEnv"
 
+# Numbers of the cars that are written into their simulators' steps. They know no time but steps.
+_MOUNTAIN_CAR_WRITTEN = {"timestep": 1.0}
+_CONTINUOUS_MOUNTAIN_CAR_WRITTEN = {"gravity": 0.0025, "timestep": 1.0}
+
 
 def _with_random_action(env_id: str) -> Environment:
     return RandomAction(gym.make(env_id), probability=_RANDOM_ACTION.nominal)
@@ -63,6 +67,7 @@ def settle_acrobot(env: Environment, values: Values) -> None:
     swing.LINK_COM_POS_1 = swing.LINK_COM_POS_2 = length / 2
     swing.LINK_MOI = mass * length**2
     swing.AVAIL_TORQUE = [-torque, 0.0, torque]
+    swing.dt = values["timestep"]
     if values["gravity"] == 9.8:  # written into the simulator's equations, which then are the simulator's own
         vars(swing).pop("_dsdt", None)
     else:
@@ -78,6 +83,7 @@ def read_acrobot(env: Environment) -> Values:
         "link_length": swing.LINK_LENGTH_1,
         "torque": swing.AVAIL_TORQUE[-1],
         "gravity": 9.8 if equations is None else equations.args[-1],
+        "timestep": swing.dt,
         **_random_action_in(env),
     }
 
@@ -91,33 +97,68 @@ def _falling(mass: float, length: float, gravity: float, augmented: Any) -> Any:
 def settle_mountain_car(env: Environment, values: Values) -> None:
     car = simulator_of(env, _MOUNTAIN_CAR)
     car.force, car.gravity = values["force"], values["gravity"]
+    _settle_car(car, dynamics.MountainCarDynamics(), values, _MOUNTAIN_CAR_WRITTEN)
     innermost(env, RandomAction).probability = values["random_action"]
 
 
 def read_mountain_car(env: Environment) -> Values:
     car = simulator_of(env, _MOUNTAIN_CAR)
-    return {"force": car.force, "gravity": car.gravity, **_random_action_in(env)}
+    written = _read_car(car, _MOUNTAIN_CAR_WRITTEN)
+    return {"force": car.force, "gravity": car.gravity, **written, **_random_action_in(env)}
 
 
 def settle_continuous_mountain_car(env: Environment, values: Values) -> None:
     car = simulator_of(env, _CONTINUOUS_MOUNTAIN_CAR)
     car.power = values["power"]
+    _settle_car(car, dynamics.ContinuousMountainCarDynamics(), values, _CONTINUOUS_MOUNTAIN_CAR_WRITTEN)
     _settle_noise(env, values)
 
 
 def read_continuous_mountain_car(env: Environment) -> Values:
-    return {"power": simulator_of(env, _CONTINUOUS_MOUNTAIN_CAR).power, **_noise_in(env)}
+    car = simulator_of(env, _CONTINUOUS_MOUNTAIN_CAR)
+    return {"power": car.power, **_read_car(car, _CONTINUOUS_MOUNTAIN_CAR_WRITTEN), **_noise_in(env)}
+
+
+def _settle_car(car: Any, motion: dynamics.CarDynamics, values: Values, written: Values) -> None:
+    """Move what is written into the simulator's step, which is its own where that is nominal."""
+    if all(values[name] == nominal for name, nominal in written.items()):
+        vars(car).pop("step", None)
+    else:
+        car.step = partial(_driven, car, motion, dict(values))
+
+
+def _read_car(car: Any, written: Values) -> Values:
+    step = vars(car).get("step")
+    return written if step is None else {name: step.args[-1][name] for name in written}
+
+
+def _driven(car: Any, motion: dynamics.CarDynamics, values: Values, action: Any) -> Any:
+    """A car's `step`, with nothing written into it."""
+    one = {name: np.array([value]) for name, value in values.items()}
+    states, observations, rewards, ended = motion.move(car, np.array([car.state]), np.asarray(action)[np.newaxis], one)
+    car.state = states[0]
+    if car.render_mode == "human":
+        car.render()
+    return observations[0], float(rewards[0]), bool(ended[0]), False, {}
 
 
 def settle_pendulum(env: Environment, values: Values) -> None:
+    """A rod falls alike whatever it weighs: mass only resists the motor, so a stronger one is a lighter rod.
+
+    The reward function goes on judging the torque that was asked for.
+    """
     swing = simulator_of(env, _PENDULUM)
-    swing.g, swing.m, swing.l, swing.dt = values["gravity"], values["mass"], values["length"], values["timestep"]
+    swing.g, swing.l, swing.dt = values["gravity"], values["length"], values["timestep"]
+    swing.strength_scale = values["strength_scale"]
+    swing.m = values["mass"] / swing.strength_scale
     _settle_noise(env, values)
 
 
 def read_pendulum(env: Environment) -> Values:
     swing = simulator_of(env, _PENDULUM)
-    return {"gravity": swing.g, "mass": swing.m, "length": swing.l, "timestep": swing.dt, **_noise_in(env)}
+    strength = vars(swing).get("strength_scale", 1.0)
+    known = {"gravity": swing.g, "length": swing.l, "timestep": swing.dt, "strength_scale": strength}
+    return {"mass": swing.m * strength, **known, **_noise_in(env)}
 
 
 def _world(
@@ -146,6 +187,19 @@ acrobot = _world(
     Perturbation(name="link_length", unit="m", nominal=1.0, low=0.5, high=2.0, least=0.25, most=4.0),
     Perturbation(name="torque", unit="N m", nominal=1.0, low=0.25, high=2.0, above=0.0, most=10.0),
     Perturbation(name="gravity", unit="m/s^2", nominal=9.8, low=2.0, high=20.0, least=0.0, most=50.0),
+    Perturbation(name="timestep", unit="s", nominal=0.2, low=0.05, high=0.3, above=0.0, most=0.3),
+)
+
+_CAR_GRAVITY = Perturbation(name="gravity", unit="per step^2", nominal=0.0025, low=0.001, high=0.004, least=0.0)
+_CAR_TIMESTEP = Perturbation(
+    name="timestep",
+    unit="nominal steps",
+    nominal=1.0,
+    low=0.5,
+    high=2.0,
+    above=0.0,
+    log=True,
+    note="speeds stay distances per nominal step",
 )
 
 mountain_car = _world(
@@ -156,7 +210,8 @@ mountain_car = _world(
     dynamics.MountainCarDynamics(),
     _RANDOM_ACTION,
     Perturbation(name="force", unit="per step^2", nominal=0.001, low=0.0005, high=0.002, above=0.0),
-    Perturbation(name="gravity", unit="per step^2", nominal=0.0025, low=0.001, high=0.004, least=0.0),
+    _CAR_GRAVITY,
+    _CAR_TIMESTEP,
 )
 
 continuous_mountain_car = _world(
@@ -168,6 +223,8 @@ continuous_mountain_car = _world(
     _NOISE,
     _NOISE_MEAN,
     Perturbation(name="power", unit="per step^2", nominal=0.0015, low=0.0005, high=0.003, above=0.0),
+    _CAR_GRAVITY,
+    _CAR_TIMESTEP,
 )
 
 pendulum = _world(
@@ -181,6 +238,7 @@ pendulum = _world(
     Perturbation(name="gravity", unit="m/s^2", nominal=10.0, low=2.0, high=20.0, least=0.0),
     Perturbation(name="mass", unit="kg", nominal=1.0, low=0.25, high=4.0, above=0.0),
     Perturbation(name="length", unit="m", nominal=1.0, low=0.5, high=2.0, above=0.0),
+    Perturbation(name="strength_scale", nominal=1.0, low=0.5, high=2.0, above=0.0, log=True, note="of the motor"),
     Perturbation(name="timestep", unit="s", nominal=0.05, low=0.02, high=0.1, above=0.0),
 )
 

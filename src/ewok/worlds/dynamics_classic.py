@@ -89,7 +89,8 @@ class AcrobotDynamics:
         def derivative(y: Array) -> Array:
             return np.stack(acrobot_derivative(y, torques, links))
 
-        states = _wrapped(env, _runge_kutta(derivative, np.ascontiguousarray(states.T).astype(np.float64), env.dt))
+        ahead = _runge_kutta(derivative, np.ascontiguousarray(states.T).astype(np.float64), values["timestep"])
+        states = _wrapped(env, ahead)
         judge = classic.AcrobotJudge()
         ended = judge.terminated(env, states)
         return states, judge.observe(env, states), judge.reward(env, actions, None, ended), ended
@@ -122,8 +123,8 @@ def acrobot_derivative(y: Array, torque: Array, links: tuple[Array, Array, Array
     return speed1, speed2, acceleration1, acceleration2
 
 
-def _runge_kutta(derivative: Callable[[Array], Array], y: Array, dt: float) -> Array:
-    """Gymnasium's `rk4`, for many."""
+def _runge_kutta(derivative: Callable[[Array], Array], y: Array, dt: Array) -> Array:
+    """Gymnasium's `rk4`, for many, each with a time step of its own."""
     half = dt / 2.0
     k1 = derivative(y)
     k2 = derivative(y + half * k1)
@@ -149,19 +150,29 @@ def _wrapped(env: Any, y: Array) -> Array:
     return np.ascontiguousarray(y.T)
 
 
+class CarDynamics(Dynamics, Protocol):
+    """A car's step, whose motion can be had without the noise on its actions."""
+
+    def move(self, env: Any, states: Array, actions: Array, values: Values) -> Stepped:
+        """Speeds are distances per nominal step; a time step of h makes h of it: v += h a(x), then x += h v."""
+        ...
+
+
 @final
 class MountainCarDynamics:
     def draw(self, generator: np.random.Generator, num: int) -> Array:
         return generator.random(num)
 
     def step(self, env: Any, states: Array, actions: Array, drawn: Array, values: Values) -> Stepped:
-        actions = other_actions(actions, drawn, values["random_action"], 3)
-        position, velocity = states.T
+        return self.move(env, states, other_actions(actions, drawn, values["random_action"], 3), values)
+
+    def move(self, env: Any, states: Array, actions: Array, values: Values) -> Stepped:
+        (position, velocity), timestep = states.T, values["timestep"]
         slope = _cosines(3 * position)
-        velocity = velocity + ((actions - 1) * values["force"] + slope * (-values["gravity"]))
+        velocity = velocity + timestep * ((actions - 1) * values["force"] + slope * (-values["gravity"]))
         velocity = np.clip(velocity, -env.max_speed, env.max_speed)
         judge = classic.MountainCarJudge()
-        states = judge.confine(env, np.stack([position + velocity, velocity], axis=1))
+        states = judge.confine(env, np.stack([position + timestep * velocity, velocity], axis=1))
         ended = judge.terminated(env, states)
         return states, judge.observe(env, states), judge.reward(env, actions, -1.0, ended), ended
 
@@ -172,13 +183,16 @@ class ContinuousMountainCarDynamics:
         return generator.standard_normal(num)
 
     def step(self, env: Any, states: Array, actions: Array, drawn: Array, values: Values) -> Stepped:
+        return self.move(env, states, _noisy(env, actions, drawn, values), values)
+
+    def move(self, env: Any, states: Array, actions: Array, values: Values) -> Stepped:
         position, velocity = states.T
-        actions = _noisy(env, actions, drawn, values)
-        forces = actions[:, 0]  # single precision, which the power and the slope take on
-        slope = 0.0025 * _cosines(3 * position)
-        velocity = velocity + (forces * values["power"].astype(forces.dtype) - slope.astype(forces.dtype))
+        forces = actions[:, 0]  # single precision, which the power, the slope and the time step take on
+        power, timestep = (values[name].astype(forces.dtype) for name in ("power", "timestep"))
+        slope = values["gravity"] * _cosines(3 * position)
+        velocity = velocity + timestep * (forces * power - slope.astype(forces.dtype))
         velocity = np.clip(velocity, -env.max_speed, env.max_speed)
-        position = np.clip(position + velocity, env.min_position, env.max_position)
+        position = np.clip(position + timestep * velocity, env.min_position, env.max_position)
         velocity = np.where((position == env.min_position) & (velocity < 0), 0.0, velocity)
         judge = classic.ContinuousMountainCarJudge()
         exact = np.stack([position, velocity], axis=1)
@@ -196,7 +210,8 @@ class PendulumDynamics:
     def step(self, env: Any, states: Array, actions: Array, drawn: Array, values: Values) -> Stepped:
         angle, speed = np.ascontiguousarray(states.T)
         torque = np.clip(_noisy(env, actions, drawn, values), -env.max_torque, env.max_torque)[:, 0]
-        mass, length, gravity, dt = values["mass"], values["length"], values["gravity"], values["timestep"]
+        mass, length = values["mass"] / values["strength_scale"], values["length"]  # as a pendulum is settled
+        gravity, dt = values["gravity"], values["timestep"]
         upright = (angle + np.pi) % (2 * np.pi) - np.pi
         efforts = np.array([number**2 for number in torque])  # in single precision, one by one
         costs = _powers(upright) + 0.1 * _powers(speed) + 0.001 * efforts
