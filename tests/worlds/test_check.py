@@ -273,3 +273,17 @@ def test_an_end_of_the_range_where_no_episode_can_start() -> None:
     world = World(name="c", build=cartpole.build, parameters=[width], settle=settle)
     with pytest.raises(CheckError, match="`width` at 1e-06 ends the episode with its first step.*narrower range"):
         check(world)
+
+
+class Fragile(gym.Wrapper[Any, Any, Any, Any]):
+    """Comes apart under strong gravity."""
+
+    def step(self, action: Any) -> Any:
+        if self.unwrapped.g > 10.0:  # type: ignore[attr-defined]
+            raise FloatingPointError("speeds overflow")
+        return super().step(action)
+
+
+def test_an_end_of_the_range_where_physics_comes_apart() -> None:
+    with pytest.raises(CheckError, match=r"physics comes apart at gravity=15, within 40 .*\(speeds overflow\): test"):
+        check(swing(build=lambda: Fragile(pendulum())))

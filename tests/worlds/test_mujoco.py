@@ -140,6 +140,14 @@ def test_any_task_of_the_suite_has_a_name() -> None:
         ewok.worlds.get("dm_control/cheeta-run")
 
 
+def test_linear_tasks_have_the_same_springs_whenever_they_are_made_and_unseeded_starts_of_their_own() -> None:
+    pytest.importorskip("shimmy")
+    one, other = (ewok.worlds.get("dm_control/lqr-lqr_2_1").make() for _ in range(2))
+    springs = [env.unwrapped._env.physics.model.ptr.jnt_stiffness for env in (one, other)]  # type: ignore[attr-defined]
+    np.testing.assert_array_equal(*springs)
+    assert not np.array_equal(one.reset()[0], other.reset()[0])
+
+
 def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     found = world.require_package
 

@@ -16,7 +16,7 @@ from ewok.errors import CheckError
 from ewok.nominal.batch import copied, same, take
 from ewok.worlds.derived import first_stale
 from ewok.worlds.perturbation import Perturbation
-from ewok.worlds.vector import LoopBatch, WorldVector
+from ewok.worlds.vector import LoopBatch, WorldVector, is_divergence
 from ewok.worlds.world import Environment, World, get
 
 Trajectory = list[Any]
@@ -26,12 +26,12 @@ _NOT_THERE = 3  # exit status of a process that cannot import the world
 def check_perturbation(world: World | str, *, num_steps: int = 100, seed: int = 0) -> None:
     """Check that each parameter of a world moves it, and that nothing moves it besides.
 
-    Fails, and says how, where a parameter has no effect on trajectories at an end of its tested range, or ends
-    the episode there with its first step; where a number that the simulator works out of a parameter is stale;
-    where nominal values do not give exactly the nominal environment; where the same seed gives different
-    trajectories, here or in another process; where making or moving one environment changes another; where an
-    environment that was moved and moved back is not what it was; and where many episodes stepped together differ
-    from single ones.
+    Fails, and says how, where a parameter has no effect on trajectories at an end of its tested range, ends
+    the episode there with its first step, or tears the physics apart; where a number that the simulator works out
+    of a parameter is stale; where nominal values do not give exactly the nominal environment; where the same seed
+    gives different trajectories, here or in another process; where making or moving one environment changes
+    another; where an environment that was moved and moved back is not what it was; and where many episodes stepped
+    together differ from single ones.
 
     Other processes are asked only for worlds that can be imported there: registered by ewok itself, or made of
     functions with names in a module.
@@ -42,13 +42,14 @@ def check_perturbation(world: World | str, *, num_steps: int = 100, seed: int = 
         seed: of the resets and the actions.
     """
     world = get(world)
-    nominal = walk(world.build(), num_steps, seed)
+    nominal = _walk_at({}, world.build(), num_steps, seed)
     _check_nominal(world, nominal, num_steps, seed)
     ends: list[tuple[dict[str, float], Trajectory]] = []
     for parameter in world.perturbations.values():
         for value in dict.fromkeys((parameter.low, parameter.high)):
             if value != parameter.nominal:
-                ends.append(({parameter.name: value}, walk(world.make(**{parameter.name: value}), num_steps, seed)))
+                point = {parameter.name: value}
+                ends.append((point, _walk_at(point, world.make(**point), num_steps, seed)))
                 _check_effect(parameter, value, ends[-1][1], nominal, num_steps)
                 _check_start(parameter, value, ends[-1][1], nominal)
                 _check_derived(world, parameter, value)
@@ -57,6 +58,18 @@ def check_perturbation(world: World | str, *, num_steps: int = 100, seed: int = 
         _check_there_and_back(world, point, nominal, num_steps, seed)
     _check_elsewhere(world, [({}, nominal), *ends], num_steps, seed)
     _check_vector(world, [{}, *(point for point, _ in ends)], num_steps, seed)
+
+
+def _walk_at(point: Mapping[str, float], env: Environment, num_steps: int, seed: int) -> Trajectory:
+    try:
+        return walk(env, num_steps, seed)
+    except Exception as error:
+        if not is_divergence(error):
+            raise
+        _fail(
+            f"physics comes apart at {_text(point)}, within {num_steps} random steps from seed {seed} ({error}): test "
+            "over a narrower range, or for fewer steps"
+        )
 
 
 def walk(env: Environment, num_steps: int, seed: int) -> Trajectory:
