@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import gymnasium.wrappers as gw
 import numpy as np
 import pytest
 import torch
@@ -12,7 +13,7 @@ import torch
 pytest.importorskip("stable_baselines3", reason="needs the sb3 extra")
 
 from stable_baselines3 import PPO
-from stable_baselines3.common.vec_env import VecEnv, VecFrameStack, VecNormalize
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv, VecFrameStack, VecNormalize
 
 from ewok import worlds
 from ewok.errors import ArgumentError
@@ -27,8 +28,9 @@ PENDULUM = worlds.get("pendulum")
 def normalised(envs: VecEnv) -> VecNormalize:
     """With statistics from elsewhere, so that it matters where it stands."""
     wrapped = VecNormalize(envs, norm_reward=False)
-    wrapped.obs_rms.mean = np.linspace(-0.1, 0.1, wrapped.observation_space.shape[0])
-    wrapped.obs_rms.var = np.linspace(0.01, 0.5, wrapped.observation_space.shape[0])
+    shape = wrapped.observation_space.shape
+    wrapped.obs_rms.mean = np.linspace(-0.1, 0.1, np.prod(shape)).reshape(shape)
+    wrapped.obs_rms.var = np.linspace(0.01, 0.5, np.prod(shape)).reshape(shape)
     wrapped.training = False
     return wrapped
 
@@ -59,6 +61,19 @@ def test_episodes_together_are_those_of_the_librarys_own_loop(around: Any, world
     np.testing.assert_allclose(ours[0], ours[1], rtol=1e-6)  # not to the bit: matrix products are cut into blocks
 
 
+@pytest.mark.parametrize("around", [lambda envs: envs, normalised])
+def test_frames_of_gymnasiums_own_stack_are_met_as_in_training(around: Any, tmp_path: Path) -> None:
+    stacks = [lambda: gw.FrameStackObservation(CARTPOLE.make(), 3) for _ in range(EPISODES)]
+    envs = around(DummyVecEnv(stacks))  # type: ignore[arg-type]
+    path, norm = save_ppo(tmp_path, envs, seed=3), None
+    if isinstance(envs, VecNormalize):
+        norm = tmp_path / "norm.pkl"
+        envs.save(str(norm))
+    pilot = Pilot(load(path, vecnormalize=norm), CARTPOLE)
+    ours = pilot.run([{}], EPISODES, seed=SEED).returns
+    np.testing.assert_allclose(ours[0], returns_of(pilot.model.agent, envs, SEED), rtol=1e-5)
+
+
 def test_images_are_turned_as_in_training(tmp_path: Path) -> None:
     gallery = worlds.World(name="gallery", build=Picture, parameters=[], settle=lambda env, values: None)
     model = PPO("CnnPolicy", vector(1, gallery), seed=0, n_steps=8, batch_size=4, device="cpu")
@@ -70,14 +85,21 @@ def test_images_are_turned_as_in_training(tmp_path: Path) -> None:
     assert pilot.values(np.zeros((5, 36, 36, 1), np.uint8)).shape == (5,)
 
 
-def test_values_of_stacked_frames_have_the_next_one_as_the_newest(tmp_path: Path) -> None:
-    envs = VecFrameStack(vector(2), 3)
-    pilot = Pilot(load(save_ppo(tmp_path, envs)), CARTPOLE)
+@pytest.mark.parametrize(
+    ("envs", "stack"),
+    [
+        (lambda: VecFrameStack(vector(2), 3), np.concatenate),
+        (lambda: DummyVecEnv([lambda: gw.FrameStackObservation(CARTPOLE.make(), 3)] * 2), np.stack),
+    ],
+    ids=["VecFrameStack", "FrameStackObservation"],
+)
+def test_values_of_stacked_frames_have_the_next_one_as_the_newest(envs: Any, stack: Any, tmp_path: Path) -> None:
+    pilot = Pilot(load(save_ppo(tmp_path, envs())), CARTPOLE)
     seen = np.random.default_rng(0).normal(size=(4, 2, 4)).astype(np.float32)
     for step in seen[:3]:
         pilot(step)
     pilot.look_from(np.array([0, 1]))
-    stacked = np.concatenate([seen[1], seen[2], seen[3]], axis=1)
+    stacked = stack([seen[1], seen[2], seen[3]], axis=1)
     direct = pilot.model.agent.policy.predict_values(pilot.model.agent.policy.obs_to_tensor(stacked)[0])
     np.testing.assert_allclose(pilot.values(seen[3]), direct.detach().numpy()[:, 0], rtol=1e-5)
 

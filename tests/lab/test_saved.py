@@ -17,6 +17,7 @@ from stable_baselines3 import DQN, SAC
 from stable_baselines3.common.vec_env import VecNormalize
 
 from ewok.errors import ArgumentError, EwokWarning
+from ewok.lab.frames import ONE, Frames
 from ewok.lab.saved import SavedModel, frames_for, load
 from tests.lab.models import save_ppo, vector
 from tests.lab.test_archive import rewritten
@@ -29,7 +30,7 @@ class Shell:
         self.observation_space, self.action_space = observation_space, action_space or Discrete(2)
 
 
-def frames(seen: Any, shown: Any, acts: Any = None, action_space: Any = None) -> int:
+def frames(seen: Any, shown: Any, acts: Any = None, action_space: Any = None) -> Frames:
     return frames_for(SavedModel("m", "PPO", Shell(seen, acts)), shown, action_space or Discrete(2), "w")
 
 
@@ -88,16 +89,20 @@ def test_a_model_that_cannot_be_loaded_says_why_in_a_line(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("seen", "shown", "expected"),
     [
-        (box(4), box(4), 1),
-        (box(12), box(4), 3),
-        (box(2, 12), box(2, 4), 3),
-        (Box(0, 255, (3, 84, 84), np.uint8), Box(0, 255, (84, 84, 3), np.uint8), 1),
-        (Box(0, 255, (4, 84, 84), np.uint8), Box(0, 255, (84, 84, 1), np.uint8), 4),
-        (Dict(a=box(8), b=box(2)), Dict(a=box(4), b=box(1)), 2),
-        (Discrete(16), Discrete(16), 1),
+        (box(4), box(4), Frames(1)),
+        (box(12), box(4), Frames(3)),
+        (box(2, 12), box(2, 4), Frames(3)),
+        (Box(0, 255, (3, 84, 84), np.uint8), Box(0, 255, (84, 84, 3), np.uint8), Frames(1)),
+        (Box(0, 255, (4, 84, 84), np.uint8), Box(0, 255, (84, 84, 1), np.uint8), Frames(4)),
+        (Dict(a=box(8), b=box(2)), Dict(a=box(4), b=box(1)), Frames(2)),
+        (Discrete(16), Discrete(16), Frames(1)),
+        (box(3, 4), box(4), Frames(3, apart=True)),
+        (box(1, 4), box(4), Frames(1, apart=True)),
+        (Box(0, 255, (4, 84, 84), np.uint8), Box(0, 255, (84, 84), np.uint8), Frames(4, apart=True)),
+        (Dict(a=box(2, 4), b=box(2, 1)), Dict(a=box(4), b=box(1)), Frames(2, apart=True)),
     ],
 )
-def test_a_model_may_see_several_of_a_worlds_observations(seen: Any, shown: Any, expected: int) -> None:
+def test_a_model_may_see_several_of_a_worlds_observations(seen: Any, shown: Any, expected: Frames) -> None:
     assert frames(seen, shown) == expected
 
 
@@ -110,6 +115,8 @@ def test_a_model_may_see_several_of_a_worlds_observations(seen: Any, shown: Any,
         (box(4), Dict(a=box(4))),
         (Dict(a=box(4)), Dict(b=box(4))),
         (Dict(a=box(8), b=box(1)), Dict(a=box(4), b=box(1))),
+        (Dict(a=box(2, 4), b=box(2)), Dict(a=box(4), b=box(1))),
+        (box(2, 3, 4), box(4)),
         (Discrete(16), Discrete(8)),
     ],
 )
@@ -128,4 +135,4 @@ def test_actions_must_be_the_same_to_their_bounds(acts: gym.Space[Any], action_s
 
 def test_observations_of_other_bounds_are_doubtful() -> None:
     with pytest.warns(EwokWarning, match="not their bounds"):
-        assert frames(box(4, most=1.0), box(4, most=3.0)) == 1
+        assert frames(box(4, most=1.0), box(4, most=3.0)) == ONE

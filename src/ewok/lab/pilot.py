@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from ewok.lab.frames import ONE
 from ewok.lab.recurrent import Memory
 from ewok.lab.saved import SavedModel, frames_for
 from ewok.nominal.batch import take_rows
@@ -45,7 +46,7 @@ class Pilot:
         self._early = _normalises_early(model, env.observation_space)
         env.close()
         self._lstm = Memory(model.agent) if hasattr(getattr(model.agent, "policy", None), "lstm_actor") else None
-        self.remembers = self._frames > 1 or self._lstm is not None
+        self.remembers = self._frames != ONE or self._lstm is not None
         self._value: Any = None
         self._stack: Any = None
         self._rows: NDArray[np.intp] = np.zeros(0, dtype=np.intp)
@@ -100,8 +101,8 @@ class Pilot:
         """What its critic says of next observations, each of the episode that `look_from` named."""
         if self._early:
             observations = self._normalised(observations)
-        if self._frames > 1:
-            observations = _stacked(take_rows(self._stack, self._rows), observations)
+        if self._frames != ONE:
+            observations = self._frames.next(take_rows(self._stack, self._rows), observations)
         if not self._early:
             observations = self._normalised(observations)
         if self._lstm is not None:
@@ -114,10 +115,10 @@ class Pilot:
         """The world's observations as the model is used to them."""
         if self._early:
             observations = self._normalised(observations)
-        if self._frames > 1:
-            if self._stack is None:  # as at a reset in training: what was before is zero
-                self._stack = _empty(observations, self._frames)
-            self._stack = observations = _stacked(self._stack, observations)
+        if self._frames != ONE:
+            begins = self._stack is None
+            new = self._frames.first(observations) if begins else self._frames.next(self._stack, observations)
+            self._stack = observations = new
         return observations if self._early else self._normalised(observations)
 
     def _normalised(self, observations: Any) -> Any:
@@ -147,16 +148,3 @@ def _normalises_early(model: SavedModel, space: gym.Space[Any]) -> bool:
         space = space[key]
     mean = getattr(statistics, "mean", None)
     return mean is not None and np.shape(mean) == space.shape
-
-
-def _stacked(before: Any, observations: Any) -> Any:
-    """Each episode's frames, side by side on the last axis, with its newest observation in and its oldest out."""
-    if isinstance(observations, dict):
-        return {key: _stacked(before[key], observations[key]) for key in observations}
-    return np.concatenate([before[..., observations.shape[-1] :], observations], axis=-1)
-
-
-def _empty(observations: Any, frames: int) -> Any:
-    if isinstance(observations, dict):
-        return {key: _empty(part, frames) for key, part in observations.items()}
-    return np.zeros((*observations.shape[:-1], frames * observations.shape[-1]), dtype=observations.dtype)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ewok.errors import ArgumentError, EwokError, EwokWarning, MissingExtraError, require_package
 from ewok.lab.archive import CLASSES, algorithm_of, found, settings_of
+from ewok.lab.frames import ONE, Frames, frames_of
 from ewok.named import named
 
 NOTICE = "Loading a model or a normaliser can run code that is in the file: load only those of people you trust."
@@ -118,14 +119,16 @@ def _normaliser(path: Path) -> Any:
     return normaliser
 
 
-def frames_for(model: SavedModel, observation_space: gym.Space[Any], action_space: gym.Space[Any], world: str) -> int:
+def frames_for(
+    model: SavedModel, observation_space: gym.Space[Any], action_space: gym.Space[Any], world: str
+) -> Frames:
     """How many of a world's observations the model sees at once; an error where its spaces are not the world's.
 
     Raises:
         ArgumentError: which says both spaces.
     """
     theirs = model.agent.observation_space, model.agent.action_space
-    frames = _frames(theirs[0], observation_space)
+    frames = frames_of(theirs[0], observation_space)
     if frames is None or not _acts_alike(theirs[1], action_space):
         what = "action" if frames is not None else "observation"
         mine, other = (theirs[1], action_space) if frames is not None else (theirs[0], observation_space)
@@ -134,7 +137,7 @@ def frames_for(model: SavedModel, observation_space: gym.Space[Any], action_spac
             f"{other}. Name the world it was trained in, and wrap that as it was wrapped in training: "
             "--world module:object."
         )
-    if frames == 1 and not _bounded_alike(theirs[0], observation_space):
+    if frames == ONE and not _bounded_alike(theirs[0], observation_space):
         warnings.warn(
             f"the model's observations have the shape of those of the world {world}, but not their bounds: it was "
             f"trained on {theirs[0]}, and the world has {observation_space}.",
@@ -142,28 +145,6 @@ def frames_for(model: SavedModel, observation_space: gym.Space[Any], action_spac
             stacklevel=2,
         )
     return frames
-
-
-def _frames(seen: gym.Space[Any], space: gym.Space[Any]) -> int | None:
-    """How many observations of `space`, side by side on the last axis, make one of `seen`; None where none do."""
-    if isinstance(seen, gym.spaces.Dict) and isinstance(space, gym.spaces.Dict):
-        same = set(seen.spaces) == set(space.spaces)
-        each = {_frames(seen[key], space[key]) for key in seen.spaces} if same else {None}
-        return each.pop() if len(each) == 1 else None
-    if not isinstance(seen, gym.spaces.Box) or not isinstance(space, gym.spaces.Box):
-        return 1 if seen == space else None
-    for shape in (seen.shape, _channels_last(seen)):
-        if len(shape) == len(space.shape) and shape[:-1] == space.shape[:-1] and space.shape:
-            frames, left = divmod(shape[-1], space.shape[-1])
-            if left == 0 and frames >= 1:
-                return frames
-    return None
-
-
-def _channels_last(space: gym.spaces.Box) -> tuple[int, ...]:
-    """An image's shape before the library moved its channels to the front."""
-    is_image = space.dtype == np.uint8 and len(space.shape) == 3
-    return (*space.shape[1:], space.shape[0]) if is_image else space.shape
 
 
 def _acts_alike(one: gym.Space[Any], other: gym.Space[Any]) -> bool:
