@@ -27,7 +27,8 @@ pytestmark = pytest.mark.filterwarnings("ignore:You are trying to run")  # that 
 def agent(kind: str) -> Any:
     narrow = {"policy_kwargs": {"net_arch": [32, 32]}}
     if kind in ("PPO", "A2C"):
-        return getattr(sb3, kind)("MlpPolicy", cartpole(), n_steps=16, seed=0, device="cuda", **narrow)
+        steps = {"n_steps": 16} | ({"batch_size": 16} if kind == "PPO" else {})
+        return getattr(sb3, kind)("MlpPolicy", cartpole(), seed=0, device="cuda", **steps, **narrow)
     env = cartpole() if kind == "DQN" else pendulum()
     return getattr(sb3, kind)("MlpPolicy", env, **narrow, **OFF_POLICY)
 
