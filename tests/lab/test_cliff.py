@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,16 @@ def test_it_ends_with_a_table_and_a_picture(folder: Path) -> None:
     assert any(line.startswith("robust-optimum") and "100%" in line for line in lines)
     assert (folder / "figures" / "cliff.png").stat().st_size > 10_000
     assert f"policies: {folder / 'figures' / 'cliff.png'}" in lines
+
+
+def test_seeds_are_counted_of_what_is_learned_and_not_of_optima(folder: Path) -> None:
+    results = read(folder)
+    assert list(cliff.table(results))[-2:] == [
+        "means over seeds",
+        "2 seeds: too few to tell methods apart",
+    ]
+    optima = tuple(trial for trial in results.finished if trial.method != "ewok")
+    assert list(cliff.table(replace(results, finished=optima)))[-1].startswith("robust-optimum")
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ start, under the worst kernel of every radius, in the two senses of the paper's 
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -20,9 +21,10 @@ from ewok import tabular
 from ewok.lab.columns import read_numbers, write_columns
 from ewok.lab.folder import as_json
 from ewok.lab.plan import Trial, hash_of
-from ewok.lab.stats import iqm
+from ewok.lab.stats import LEAST_TO_CUT, iqm
 from ewok.lab.store import Curve, Results, Returns
 from ewok.lab.study import Kappa, Name, NumSamples, Radius, Seeds, Table, fewer, first, seeds_of
+from ewok.lab.summary import averages, too_few
 from ewok.lab.trial import commit, machine, now, versions
 from ewok.tabular.cliff import BETA, COLUMNS, DISCOUNT, GOAL, ROWS, START
 
@@ -180,7 +182,10 @@ def agreement(policy: NDArray[np.int64]) -> dict[str, float]:
 
 
 def table(results: Results) -> Iterator[str]:
-    """One line for every method: exact values of what it learned, and whose policy it resembles."""
+    """One line for every method: exact values of what it learned, and whose policy it resembles.
+
+    Below it is said where seeds are too few to tell learners apart; of an optimum there is but one.
+    """
     heads = [f"as {name}" for name in OPTIMA]
     width = max(map(len, results.methods))
     yield f"{'':<{width}}  {'':>5}  value at the start, worst kernel    share of states where the action is"
@@ -197,7 +202,11 @@ def table(results: Results) -> Iterator[str]:
         means = {name: float(np.mean([one[name] for one in agreed])) for name in (*OPTIMA, "away")}
         line = f"{method:<{width}}  {len(trials):>5}  {exact[0]:>8.2f}  {paper[at]:>10.2f}  {exact[at]:>10.2f}"
         yield line + "".join(f"  {means[name]:>18.0%}" for name in OPTIMA) + f"  {means['away']:>10.1f} of 10"
-    yield "interquartile means over seeds"
+    learned = [trial.method for trial in results.finished if trial.meaning["method"]["kind"] == "q-learning"]
+    counts = list(Counter(learned).values())
+    if counts:
+        yield f"{averages(counts)} over seeds" + "; of shares, means" * (max(counts) >= LEAST_TO_CUT)
+    yield from too_few(counts)
 
 
 def pictured(results: Results) -> dict[str, tuple[NDArray[np.int64], NDArray[np.float64]]]:

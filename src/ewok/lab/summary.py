@@ -77,18 +77,18 @@ def table(results: Results) -> Iterator[str]:
         row = "  ".join(f"{value:>{column}.1f}" for value, column in zip(lowest, columns, strict=True))
         yield f"{method:<{width}}  {len(trials):>5}  {nominal:>7.1f}  {row}"
     counts = [len(kept[method]) for method in methods]
-    yield f"{_averages(counts)} over seeds of mean returns over episodes"
-    yield from _too_few(counts)
+    yield f"{averages(counts)} over seeds of mean returns over episodes"
+    yield from too_few(counts)
 
 
-def _averages(counts: Sequence[int]) -> str:
+def averages(counts: Sequence[int]) -> str:
     """What the numbers are: of fewer than four seeds an IQM cuts none."""
     if max(counts) < LEAST_TO_CUT:
         return "means"
     return "interquartile means" + (f" (means of fewer than {LEAST_TO_CUT})" if min(counts) < LEAST_TO_CUT else "")
 
 
-def _too_few(counts: Sequence[int]) -> Iterator[str]:
+def too_few(counts: Sequence[int]) -> Iterator[str]:
     """Of how many seeds intervals are not claimed, as in the report."""
     few = sorted({num for num in counts if num < LEAST_SEEDS})
     if few:
