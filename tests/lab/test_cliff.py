@@ -83,6 +83,16 @@ def test_it_ends_with_a_table_and_a_picture(folder: Path) -> None:
     assert f"policies: {folder / 'figures' / 'cliff.png'}" in lines
 
 
+def test_the_table_names_the_radius_it_is_of(tmp_path: Path) -> None:
+    study = {**STUDY, "radii": [0.1, 0.2], "methods": {"nominal-optimum": {"kind": "nominal"}}}
+    run_study(read_plain(study), tmp_path, num_workers=1)
+    results = read(tmp_path)
+    _, head, row = cliff.table(results)
+    assert "  paper, 0.2  exact, 0.2  " in head
+    at = results.finished[0].returns.of("exact_radius")
+    assert f"{at.returns[at.values == 0.2][0, 0]:.2f}" in row.split()
+
+
 def test_seeds_are_counted_of_what_is_learned_and_not_of_optima(folder: Path) -> None:
     results = read(folder)
     assert list(cliff.table(results))[-2:] == [

@@ -184,20 +184,22 @@ def agreement(policy: NDArray[np.int64]) -> dict[str, float]:
 def table(results: Results) -> Iterator[str]:
     """One line for every method: exact values of what it learned, and whose policy it resembles.
 
+    Of the radii it shows the one nearest to the paper's, and names it.
     Below it is said where seeds are too few to tell learners apart; of an optimum there is but one.
     """
     heads = [f"as {name}" for name in OPTIMA]
     width = max(map(len, results.methods))
     yield f"{'':<{width}}  {'':>5}  value at the start, worst kernel    share of states where the action is"
-    line = f"{'method':<{width}}  {'seeds':>5}  {'nominal':>8}  {'paper, 0.4':>10}  {'exact, 0.4':>10}"
+    radii = results.world["parameters"]["exact_radius"]["grid"]
+    at = int(np.abs(np.array(radii) - BETA).argmin())
+    columns = (f"{sense}, {radii[at]:g}" for sense in ("paper", "exact"))
+    line = f"{'method':<{width}}  {'seeds':>5}  {'nominal':>8}" + "".join(f"  {column:>10}" for column in columns)
     yield line + "".join(f"  {head:>18}" for head in heads) + "  away from the cliff"
     for method in results.methods:
         trials = results.of(method)
         if not trials:
             continue
         exact, paper = (iqm(np.stack([t.returns.of(n).returns[:, 0] for t in trials])) for n in _LABELS)
-        radii = trials[0].returns.of("exact_radius").values
-        at = int(np.abs(radii - BETA).argmin())
         agreed = [agreement(_policy_in(trial.path)) for trial in trials]
         means = {name: float(np.mean([one[name] for one in agreed])) for name in (*OPTIMA, "away")}
         line = f"{method:<{width}}  {len(trials):>5}  {exact[0]:>8.2f}  {paper[at]:>10.2f}  {exact[at]:>10.2f}"
