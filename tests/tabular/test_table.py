@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import numpy as np
@@ -43,6 +44,18 @@ def test_it_prints_a_short_table_with_the_bounds(table: Path) -> None:
     assert f"{solution.lower[0]:.6f}" in printed
     assert f"{solution.upper[0]:.6f}" in printed
     assert printed.splitlines()[-1].split()[:2] == ["2", "end"]
+
+
+def test_the_table_of_the_docs_is_solved_as_they_say(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "robust-mdps.md").read_text()
+    (shown,) = re.findall(r"```\n(idstatefrom.*?)```", page, flags=re.DOTALL)
+    (tmp_path / "mdp.csv").write_text(shown)
+    nominal, robust = (
+        run(tmp_path / "mdp.csv", "--gamma", 0.95, *more)[1].splitlines()[5].split()
+        for more in ([], ["--set", "kl", "--radius", 0.1])
+    )
+    assert nominal[:2] == ["0", "0"]
+    assert robust[:2] == ["0", "1"]
 
 
 def test_it_writes_value_and_policy(table: Path, tmp_path: Path) -> None:
