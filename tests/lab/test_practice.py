@@ -122,4 +122,4 @@ def test_models_of_a_real_study_can_be_filmed_and_put_under_stress(tmp_path: Pat
     one, other = sorted(tmp_path.glob("runs/trials/*/model.zip"))
     sources = [(one, None, None), (other, None, None)]
     said, _ = practice.stress(sources, "cartpole", practice.Plan(episodes=3, num_mixtures=2), out=tmp_path / "out")
-    assert any(f"Against {other.parent.name}" in sentence for sentence in said)
+    assert any(f" against {other.parent.name}" in sentence for sentence in said)

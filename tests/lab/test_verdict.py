@@ -139,10 +139,10 @@ def test_two_models_are_compared_in_the_same_episodes() -> None:
     other.curves.curves["gravity"] = curve([5.0, 9.8, 20.0], [50.0, 100.0, 70.0], wobble)  # type: ignore[index]
     said = comparison(one, other)
     assert said[0].startswith(
-        "Against n, in the same episodes: better at 1 of 3 values, worse at 1, no clear difference"
+        "m against n, in the same episodes: better at 1 of 3 values, worse at 1, no clear difference"
     )
-    assert "It gains most at gravity 5: 10 more a return." in said
-    assert "It loses most at gravity 20: 1 less a return." in said
+    assert "It gains most at gravity 5, where it returns 10 more." in said
+    assert "It loses most at gravity 20, where it returns 1 less." in said
     assert "better at 0 of 3 values, worse at 0" in comparison(one, one)[0]
 
 

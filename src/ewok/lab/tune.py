@@ -33,7 +33,7 @@ from ewok.whole import whole
 
 Say = Callable[[str], None]
 Temper = Literal["kappa", "radius"]
-SCORES = ("nominal", "worst", "both")
+SCORES = {"nominal": "by its nominal return", "worst": "by its worst return", "both": "by both"}
 _AT_RANDOM = 5  # candidates, before there is enough to learn from
 
 
@@ -126,7 +126,7 @@ def told(tuned: Tuned, score: str) -> list[str]:
     """What was found, in lines, with what to write into the study's file."""
     front = len(tuned.best) > 1
     lines = [f"{len(tuned.candidates)} candidates" + (f", and {tuned.num_failed} that failed" * bool(tuned.num_failed))]
-    lines += ["No other candidate is better in both scores:"] if front else [f"best by {score}:"]
+    lines += ["No other candidate is better in both scores:"] if front else [f"best {SCORES[score]}:"]
     for one in tuned.best:
         lines.append(f"  {_text(one.settings)}: nominal {one.scores.nominal:.4g}, worst {one.scores.worst:.4g}")
     chosen = tuned.best[-1]

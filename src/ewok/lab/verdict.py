@@ -103,13 +103,13 @@ def comparison(one: Stress, other: Stress) -> list[str]:
         places += [(float(d), name, float(v)) for d, v in zip(difference.mean(axis=1), curve.values, strict=True)]
     most, least = max(places), min(places)
     lines = [
-        f"Against {other.model}, in the same episodes: better at {counts['better']} of {num} values, worse at "
-        f"{counts['worse']}, no clear difference at the rest (95% intervals of the paired differences)."
+        f"{one.model} against {other.model}, in the same episodes: better at {counts['better']} of {num} values, "
+        f"worse at {counts['worse']}, no clear difference at the rest (95% intervals of the paired differences)."
     ]
     if most[0] > 0:
-        lines.append(f"It gains most at {most[1]} {most[2]:g}: {most[0]:.4g} more a return.")
+        lines.append(f"It gains most at {most[1]} {most[2]:g}, where it returns {most[0]:.4g} more.")
     if least[0] < 0:
-        lines.append(f"It loses most at {least[1]} {least[2]:g}: {-least[0]:.4g} less a return.")
+        lines.append(f"It loses most at {least[1]} {least[2]:g}, where it returns {-least[0]:.4g} less.")
     if one.cloud and other.cloud:
         mine, theirs = (np.median([mixture.returns.mean() for mixture in s.cloud]) for s in (one, other))
         lines.append(f"Over the mixtures its median return is {mine:.4g}, and that of {other.model} {theirs:.4g}.")
