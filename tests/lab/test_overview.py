@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ewok.lab.findings import Findings, findings_of
-from ewok.lab.overview import sentences
+from ewok.lab.overview import sentences, warnings_of
 from ewok.lab.scores import ALL, NOMINAL, WORST
 from ewok.lab.store import read
 from ewok.lab.tables import number
@@ -41,6 +41,17 @@ def test_losses_are_counted_as_gains_are(tmp_path: Path, monkeypatch: pytest.Mon
 def test_no_interval_is_spoken_of_below_five_seeds(tmp_path: Path) -> None:
     [ewok] = sentences(findings_of(read(write_study(tmp_path / "s", METHODS, 2, parameters=("noise",)))))
     assert "(too few seeds for intervals)" in ewok
+
+
+def test_of_an_exact_optimum_no_seeds_are_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(LEVELS, "q-learning", (1.0, 0.5))
+    monkeypatch.setitem(LEVELS, "robust", (2.0, 0.5))
+    methods = {"plain": {"kind": "q-learning", "num_samples": 1}, "optimum": {"kind": "robust"}}
+    study = write_study(tmp_path / "s", methods, {"plain": 5, "optimum": 1}, parameters=("noise",))
+    found = findings_of(read(study))
+    [told] = sentences(found)
+    assert " (exact); " in told
+    assert warnings_of(found) == []
 
 
 def test_without_a_baseline_nothing_is_compared(tmp_path: Path) -> None:

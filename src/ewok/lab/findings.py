@@ -93,9 +93,9 @@ class Findings:
 
     @property
     def few(self) -> tuple[str, ...]:
-        """Shown names of the methods with too few seeds for an interval."""
+        """Shown names of the methods with too few seeds for an interval, where there is chance in them."""
         few = (shown for name, shown in self.roles.names.items() if len(self.trials[name]) < LEAST_SEEDS)
-        return tuple(dict.fromkeys(few))
+        return tuple(shown for shown in dict.fromkeys(few) if shown not in self.roles.exact)
 
     def differences(self, panels: tuple[Panel, ...]) -> tuple[Panel, ...]:
         """These panels, as differences to the baseline; none without one."""

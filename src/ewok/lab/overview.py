@@ -50,7 +50,8 @@ def _sentence(found: Findings, method: str) -> str:
     if claimed and worse:
         sure = sum(one.high is not None and one.high < 0.0 for one in shared)
         text += f" ({sure} with an interval below zero)"
-    text += "" if claimed else " (too few seeds for intervals)"
+    if not claimed:
+        text += " (exact)" if method in found.roles.exact else " (too few seeds for intervals)"
     worst = [one for one in _of(found, method, WORST) if one.score.label == ALL]
     parts = [("at the worst point of all", worst), ("in the nominal world", _of(found, method, NOMINAL))]
     for where, comparisons in parts:

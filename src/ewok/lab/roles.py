@@ -40,6 +40,7 @@ class Roles:
             for these parameters only.
         names: by which each method is shown. Specialists for one parameter each, `randomized-gravity` and so on,
             have one name and one colour between them.
+        exact: shown names of what a tabular study solves and does not learn: there is no chance in it.
     """
 
     baseline: str | None
@@ -47,6 +48,7 @@ class Roles:
     ablations: tuple[Ablation, ...]
     specialists: Mapping[str, frozenset[str]]
     names: Mapping[str, str]
+    exact: frozenset[str]
 
     def shown(self, parameter: str) -> tuple[str, ...]:
         """Those of the main methods that belong into this parameter's panel."""
@@ -70,7 +72,8 @@ def roles_of(results: Results, having: Collection[str]) -> Roles:
     parameters = {name: settings[name].get("parameters") for name in main if kinds[name] == "randomized"}
     specialists = {name: frozenset(moved) for name, moved in parameters.items() if isinstance(moved, list | tuple)}
     names = {name: _shown_name(name, specialists.get(name, frozenset()), results.methods) for name in present}
-    return Roles(baseline, main, ablations, specialists, names)
+    exact = frozenset(names[name] for name in present if _is_exact(settings[name]))
+    return Roles(baseline, main, ablations, specialists, names, exact)
 
 
 def settings_of(results: Results, method: str) -> Mapping[str, Any]:
@@ -112,6 +115,10 @@ def _value(settings: Mapping[str, Any], setting: str) -> Any:
 def _is_plain(settings: Mapping[str, Any]) -> bool:
     """Whether a tabular learner takes what the nominal kernel gives: of one sample there is no choice."""
     return settings.get("kind") == "q-learning" and settings.get("num_samples") == 1
+
+
+def _is_exact(settings: Mapping[str, Any]) -> bool:
+    return settings.get("kind") in ("nominal", "paper", "robust")
 
 
 def _shown_name(method: str, parameters: frozenset[str], taken: Collection[str]) -> str:

@@ -56,7 +56,8 @@ def _how(plan: Plan) -> str:
         f"Means over {plan.episodes} episodes at each value of a parameter, all others nominal; over a third as many "
         "against the worst kernel, whose candidates are scored by r + gamma v(s') of the model itself. Shaded: 95% "
         "bootstrap intervals over episodes, which speak of this very model, and not of others trained like it. All "
-        "values meet the same random numbers. Kept is of what the model gains over random actions in the nominal world."
+        "values meet the same random numbers. Kept is of what the model gains over random actions in the nominal "
+        "world; bold: less than half."
     )
 
 
