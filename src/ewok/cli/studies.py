@@ -32,7 +32,7 @@ def run(
     read, text = reading.read_file(study, changes or (), seeds)
     folder = Path("runs") / read.name if out is None else out
     if dry_run:
-        forecast = load("ewok.lab.estimate", extra="lab").forecast(read, folder, workers or launch.default_workers())
+        forecast = load("ewok.lab.forecast", extra="lab").forecast(read, folder, workers or launch.default_workers())
         for line in forecast:
             typer.echo(line)
         return

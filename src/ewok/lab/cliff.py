@@ -96,6 +96,11 @@ class CliffStudy(Table):
         return self.model_copy(update={"seeds": first(self.seeds, num), "methods": methods})
 
 
+def mistakes_of(raw: Mapping[str, Any]) -> dict[str, str]:
+    """None that the tables do not know of: there are no names to look up."""
+    return {}
+
+
 def plan(study: CliffStudy) -> list[Trial]:
     """Every learner with every seed, seed by seed; every optimum once."""
     radii = sorted({0.0, *study.radii})

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any, final
 
 from ewok.lab.columns import StoreError
-from ewok.lab.store import Failed
+from ewok.lab.store import DISTANCES, Failed
 from ewok.whole import whole
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EROFS}
@@ -23,7 +23,6 @@ _HELD = re.compile(r"(process \d+ on .*)?")  # what a lock says
 _MARKS = ("study.json", "tune.db")
 # What `Folder` writes aside: trials, and files that are put in their place when they are whole.
 _ASIDE = re.compile(r"(\w[\w.-]*-s\d{3,}-[0-9a-f]{8}(\.json)?|study\.(json|toml))\.\d+")
-_NEEDED = ("trial.json", "returns.csv.gz", "training.csv.gz")
 
 
 class LockedError(StoreError):
@@ -62,10 +61,12 @@ class Folder:
 
     def keep(self, trial_id: str, place: Path) -> None:
         """Make what was written in `place` the trial: on disk first, then named, so that nothing half is ever there."""
-        missing = [name for name in _NEEDED if not (place / name).is_file()]
+        found = DISTANCES if (place / DISTANCES).is_file() else "returns.csv.gz"
+        needed = ("trial.json", found, "training.csv.gz")
+        missing = [name for name in needed if not (place / name).is_file()]
         if missing:
             raise StoreError(
-                f"the trial {trial_id} must have written {', '.join(_NEEDED)}, but {', '.join(missing)} is missing."
+                f"the trial {trial_id} must have written {', '.join(needed)}, but {', '.join(missing)} is missing."
             )
         for file in sorted(place.rglob("*"), reverse=True):  # what is in a folder before the folder itself
             _flush(file)

@@ -7,12 +7,12 @@ from typing import Any
 
 from ewok.errors import require_package
 
-_PLANNERS = {"agents": "ewok.lab.plan", "tabular": "ewok.lab.cliff"}
-_RUNNERS = {"agents": "ewok.lab.trial", "tabular": "ewok.lab.cliff"}
+_PLANNERS = {"agents": "ewok.lab.plan", "tabular": "ewok.lab.cliff", "estimate": "ewok.lab.distance"}
+_RUNNERS = {**_PLANNERS, "agents": "ewok.lab.trial"}
 
 
 def planner(kind: str) -> Any:
-    """The module with `plan` and `described`."""
+    """The module with `plan`, `described`, and what its studies' files may say: `TABLES` and `mistakes_of`."""
     return _module(_PLANNERS, kind)
 
 
@@ -23,7 +23,8 @@ def runner(kind: str) -> Any:
 
 def kind_of(meaning: Any) -> str:
     """Of a trial's meaning, or of a study's file."""
-    return "tabular" if meaning.get("kind") == "tabular" else "agents"
+    kind = meaning.get("kind")
+    return kind if isinstance(kind, str) and kind in _PLANNERS else "agents"
 
 
 def _module(modules: dict[str, str], kind: str) -> Any:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from ewok.lab.meaning import agent_meaning, grids, settled, world_as_plain
-from ewok.lab.study import Study
+from ewok.lab.mistakes import mistakes_of as mistakes_of
+from ewok.lab.study import Agent, Method, Study, Sweep
 
+TABLES = {(): Study, ("agent",): Agent, ("methods", "*"): Method, ("sweeps", "*"): Sweep}
 _APART = 1000  # evaluation seeds between one training seed and the next: at least as many as there are episodes
 
 

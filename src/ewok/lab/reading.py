@@ -13,17 +13,10 @@ from pydantic import BaseModel, ValidationError
 from ewok.errors import ArgumentError, EwokError
 from ewok.lab.kinds import kind_of, planner
 from ewok.lab.meaning import misnamed
-from ewok.lab.mistakes import mistakes_of
-from ewok.lab.study import Agent, Method, Study, Sweep
+from ewok.lab.study import Study
 
 Tables = Mapping[tuple[str, ...], type[BaseModel]]
 
-_TABLES: Tables = {
-    (): Study,
-    ("agent",): Agent,
-    ("methods", "*"): Method,
-    ("sweeps", "*"): Sweep,
-}
 _WORDS = {"missing": "is missing", "extra_forbidden": "is not known here"}
 
 
@@ -66,13 +59,13 @@ def read_file(path: Path | str, changes: Sequence[str] = (), num_seeds: int | No
 
 def read_plain(raw: Mapping[str, Any], source: str = "the study") -> Any:
     """The study that plain data says."""
-    tabular = kind_of(raw) == "tabular"
-    tables = planner("tabular").TABLES if tabular else _TABLES
+    module = planner(kind_of(raw))
+    tables: Tables = module.TABLES
     try:
         study, mistakes = tables[()].model_validate(raw), {}
     except ValidationError as error:
         study, mistakes = None, _told(error, tables)
-    for place, told in ({} if tabular else mistakes_of(raw)).items():
+    for place, told in module.mistakes_of(raw).items():
         if not any(known == place or known.startswith(f"{place}.") for known in mistakes):
             mistakes[place] = told
     if isinstance(study, Study) and not mistakes:

@@ -4,6 +4,7 @@ DIR/study.json            the study, its world, its methods, the trials it is ma
 DIR/study.toml            the file it was run from
 DIR/trials/<id>/          present means whole: trial.json, returns.csv.gz, training.csv.gz,
                           diagnostics.csv.gz where a worst kernel was trained in, model.zip, tensorboard/
+                          distances.csv.gz in place of returns in a study of the estimate
 DIR/failed/<id>.json      the trials that raised, with their traceback
 """
 
@@ -25,6 +26,11 @@ from ewok.lab.columns import Columns, StoreError, read_numbers, write_columns
 Plain = Mapping[str, Any]  # what JSON can say
 
 _NAME = r"\w[\w.-]*"  # what may be part of a file's name: it leads nowhere else
+DISTANCES = "distances.csv.gz"
+DISTANCE_COLUMNS = (
+    "num_samples",
+    *(f"{name}_{part}" for name in ("tv", "kl") for part in ("lower", "median", "upper", "mean")),
+)
 _RETURNS = ("parameter", "value", "episode", "return", "length", "diverged")
 
 
@@ -101,6 +107,7 @@ class Finished:
         training: columns with a row for each episode of the training: step, seconds, return, length.
         diagnostics: columns step, kl, kappa, ess, spread of the worst kernel, means over windows of the
             training; None for a method without one.
+        distances: of the worst kernel from its estimates, as `ewok.lab.distance` has them; None in other studies.
         versions: of the packages.
         machine: what it ran on.
         git: the library's commit; None where it is not known.
@@ -116,6 +123,7 @@ class Finished:
     returns: Returns = field(repr=False)
     training: Columns = field(repr=False)
     diagnostics: Columns | None = field(repr=False)
+    distances: Columns | None = field(repr=False)
     versions: Mapping[str, str]
     machine: Plain
     git: str | None
@@ -237,7 +245,7 @@ def read_trial(folder: Path, name: str) -> Finished:
     """One finished trial of a study's folder, by its id."""
     path = folder / "trials" / name
     told = _json(path / "trial.json", ("id", "method", "seed", "meaning", "seconds", "steps", "versions", "machine"))
-    diagnostics = path / "diagnostics.csv.gz"
+    diagnostics, distances = path / "diagnostics.csv.gz", path / DISTANCES
     return Finished(
         id=name,
         method=told["method"],
@@ -245,9 +253,10 @@ def read_trial(folder: Path, name: str) -> Finished:
         meaning=told["meaning"],
         seconds={name: float(told["seconds"][name]) for name in ("train", "evaluate", "total")},
         steps=told["steps"],
-        returns=Returns.read(path / "returns.csv.gz"),
+        returns=Returns({}) if distances.exists() else Returns.read(path / "returns.csv.gz"),
         training=read_numbers(path / "training.csv.gz", ("step", "return", "length")),
         diagnostics=read_numbers(diagnostics, ("step",)) if diagnostics.exists() else None,
+        distances=read_numbers(distances, DISTANCE_COLUMNS) if distances.exists() else None,
         versions=told["versions"],
         machine=told["machine"],
         git=told.get("git"),

@@ -142,7 +142,7 @@ class Study(Table):
     Attributes:
         name: of the study, and of its folder by default.
         title: for the report.
-        kind: "agents"; "tabular" is the cliff's, see `ewok.lab.cliff`.
+        kind: "agents"; "tabular" is the cliff's, see `ewok.lab.cliff`, and "estimate" that of `ewok.lab.distance`.
         world: its name, or "module:object".
         seeds: how many (0, 1, ...), or which.
         episodes: of evaluation, at every value of every parameter.
@@ -156,7 +156,7 @@ class Study(Table):
 
     name: Name
     title: str = ""
-    kind: Literal["agents", "tabular"] = "agents"
+    kind: Literal["agents", "tabular", "estimate"] = "agents"
     world: str
     seeds: Seeds
     episodes: Annotated[int, Field(ge=1, le=1000)] = 30

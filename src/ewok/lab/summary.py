@@ -27,7 +27,8 @@ def so_far(folder: Path) -> Iterator[str]:
 
 def table_of(results: Results) -> Iterator[str]:
     """The table of a study of its kind."""
-    return planner("tabular").table(results) if kind_of(results.study) == "tabular" else table(results)
+    kind = kind_of(results.study)
+    return table(results) if kind == "agents" else planner(kind).table(results)
 
 
 def state(results: Results) -> Iterator[str]:

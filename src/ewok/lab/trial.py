@@ -7,7 +7,7 @@ import os
 import platform
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,11 @@ from ewok.lab.columns import write_columns
 from ewok.lab.evaluate import evaluate, normaliser_of
 from ewok.lab.folder import as_json
 from ewok.lab.plan import Trial
-from ewok.lab.training import prepare
+from ewok.lab.training import Training, prepare
 from ewok.named import named
 
 Tell = Callable[[str, int, float], None]  # stage, steps so far, mean return of recent episodes
+Evaluation = Callable[[Mapping[str, Any], Training, Path], None]  # of a meaning, once trained, into a folder
 
 _PACKAGES = ("ewok", "numpy", "gymnasium", "torch", "stable-baselines3", "sb3-contrib", "jax", "sbx-rl")
 _OTHERS = ("mujoco", "dm-control", "shimmy", "scipy", "numba", "ray")
@@ -28,7 +29,12 @@ _OTHERS = ("mujoco", "dm-control", "shimmy", "scipy", "numba", "ray")
 
 def run_trial(trial: Trial, place: Path, tell: Tell) -> None:
     """Train, evaluate, and write all there is to know into the folder `place`. Same meaning, same numbers."""
-    meaning, evaluation = trial.meaning, trial.meaning["evaluation"]
+    carry_out(trial, place, tell, _evaluate)
+
+
+def carry_out(trial: Trial, place: Path, tell: Tell, evaluation: Evaluation) -> None:
+    """Likewise, with an evaluation that writes what it finds into `place`."""
+    meaning = trial.meaning
     named(meaning["agent"]["agent"], "agent")  # loading a library is no part of the time that training takes
     began = time.monotonic()
     tell("train", 0, float("nan"))
@@ -41,20 +47,9 @@ def run_trial(trial: Trial, place: Path, tell: Tell) -> None:
         training.close()
     trained = time.monotonic()
     tell("evaluate", recorder.num_steps, float("nan"))
-    world = worlds.get(meaning["world"])
-    options: dict[str, Any] = {"episodes": evaluation["episodes"], "seed": evaluation["seed"]}
-    returns = evaluate(world, evaluation["grids"], agent, **options)
+    evaluation(meaning, training, place)
     evaluated = time.monotonic()
-    returns.write(place / "returns.csv.gz")
-    write_columns(place / "training.csv.gz", recorder.episodes())
-    diagnostics = recorder.diagnostics()
-    if diagnostics is not None:
-        write_columns(place / "diagnostics.csv.gz", diagnostics)
-    if hasattr(agent, "save"):
-        agent.save(place / "model.zip")
-    normaliser = normaliser_of(agent)
-    if normaliser is not None:
-        normaliser.save(place / "vecnormalize.pkl")
+    _save(training, place)
     seconds = {
         "train": trained - ready,
         "evaluate": evaluated - trained,
@@ -70,6 +65,26 @@ def run_trial(trial: Trial, place: Path, tell: Tell) -> None:
         "finished": now(),
     }
     (place / "trial.json").write_text(as_json(told), encoding="utf-8")
+
+
+def _evaluate(meaning: Mapping[str, Any], training: Training, place: Path) -> None:
+    told = meaning["evaluation"]
+    world = worlds.get(meaning["world"])
+    options: dict[str, Any] = {"episodes": told["episodes"], "seed": told["seed"]}
+    evaluate(world, told["grids"], training.agent, **options).write(place / "returns.csv.gz")
+
+
+def _save(training: Training, place: Path) -> None:
+    """How it was trained, and the agent in its library's own files."""
+    agent, diagnostics = training.agent, training.recorder.diagnostics()
+    write_columns(place / "training.csv.gz", training.recorder.episodes())
+    if diagnostics is not None:
+        write_columns(place / "diagnostics.csv.gz", diagnostics)
+    if hasattr(agent, "save"):
+        agent.save(place / "model.zip")
+    normaliser = normaliser_of(agent)
+    if normaliser is not None:
+        normaliser.save(place / "vecnormalize.pkl")
 
 
 def now() -> str:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ewok.lab.columns import StoreError
-from ewok.lab.estimate import forecast, measured, try_out
+from ewok.lab.forecast import forecast, measured, try_out
 from ewok.lab.launch import run_study
 from ewok.lab.plan import plan
 from tests.lab.test_launch import EWOK, study_of

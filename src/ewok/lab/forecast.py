@@ -65,7 +65,7 @@ def forecast(study: AnyStudy, folder: Path, num_workers: int) -> Iterator[str]:
 def measured(trial: Trial, seconds: float = _SECONDS) -> Cost:
     """By the first seconds of a trial, in a process like those that run them."""
     question = json.dumps({"meaning": trial.meaning, "seconds": seconds})
-    command = [sys.executable, "-m", "ewok.lab.estimate"]
+    command = [sys.executable, "-m", "ewok.lab.forecast"]
     done = subprocess.run(command, input=question, capture_output=True, text=True, env=environment(), check=False)
     if done.returncode != 0:
         told = done.stderr.strip().splitlines()[-1:] or ["no word of why"]
@@ -98,7 +98,10 @@ def try_out(meaning: Mapping[str, Any], seconds: float) -> Cost:
         if hasattr(training.agent, "save"):
             training.agent.save(Path(place) / "model.zip")
         num_bytes = float(sum(path.stat().st_size for path in Path(place).rglob("*") if path.is_file()))
-    evaluation, rows = _evaluation(meaning, training.agent)
+    if kind_of(meaning) == "estimate":
+        evaluation, rows = planner("estimate").cost(meaning, training)
+    else:
+        evaluation, rows = _evaluation(meaning, training.agent)
     left = int(meaning["agent"]["num_steps"]) - looks[-1][1]
     return Cost(looks[-1][0] + left / _rate(looks) + evaluation, num_bytes + rows * _BYTES_OF_EPISODE)
 
