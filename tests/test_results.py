@@ -13,7 +13,7 @@ pytest.importorskip("matplotlib", reason="needs matplotlib: pip install 'ewok[la
 pytest.importorskip("pydantic", reason="needs pydantic: pip install 'ewok[lab]'")
 pytest.importorskip("numba", reason="needs numba: pip install 'ewok[tabular]'")
 
-from ewok.lab import cliff, cliff_figure, report, store
+from ewok.lab import cliff, cliff_figure, findings, numbers, report, store
 
 
 def test_there_are_results() -> None:
@@ -31,6 +31,14 @@ def test_committed_figures_are_drawn_again_from_committed_data(folder: Path, tmp
     drawn = {path.name: path.read_bytes() for path in (tmp_path / "figures").glob("*.svg")}
     changed = [name for name in drawn.keys() | committed.keys() if drawn.get(name) != committed.get(name)]
     assert changed == [], f"where drawing has changed on purpose: ewok report results/{folder.name}"
+
+
+@pytest.mark.parametrize("folder", STUDIES, ids=lambda folder: folder.name)
+def test_committed_numbers_are_those_of_committed_data(folder: Path) -> None:
+    for name, text in numbers.numbers_of(findings.findings_of(store.read(folder))).items():
+        assert (folder / name).read_text() == text, (
+            f"where they have changed on purpose: ewok report results/{folder.name}"
+        )
 
 
 def test_results_are_small() -> None:

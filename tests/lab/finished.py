@@ -116,7 +116,7 @@ def write_trial(
     if kind == "ewok":
         steps = np.arange(1000, STEPS + 1, 1000)
         kl = 0.4 * (1.0 - np.exp(-steps / 9000.0)) + rng.normal(0.0, 0.01, len(steps))
-        told = {"step": steps, "kl": kl, "kappa": np.full(len(steps), settings["kappa"] or 0.1)}
+        told = {"step": steps, "kl": kl, "kappa": np.full(len(steps), settings.get("kappa") or 0.1)}
         write_columns(place / "diagnostics.csv.gz", {**told, "ess": 15.0 * np.exp(-kl), "spread": kl * 2.0})
     (place / "trial.json").write_text(json.dumps(_told(method, seed, settings, rng)))
     folder.keep(trial_id(method, seed), place)

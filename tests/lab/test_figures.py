@@ -16,7 +16,7 @@ from ewok.lab.store import read
 from tests.lab.finished import METHODS, PARAMETERS, write_study
 
 BASIC = {"robustness", "difference", "improvement", "learning", "diagnostics"}
-SWEEPS = {"ablation-ewok-kappa", "ablation-ewok-kappa-difference"}
+SWEEPS = {"ablation-ewok-kappa", "ablation-ewok-kappa-difference", "ablation-ewok-kappa-scores"}
 
 
 @pytest.fixture(scope="module")

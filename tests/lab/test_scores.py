@@ -6,7 +6,7 @@ import numpy as np
 
 from ewok.lab import stats
 from ewok.lab.findings import Findings
-from ewok.lab.scores import ALL, AREA, NOMINAL, WORST, Score, comparisons
+from ewok.lab.scores import ALL, AREA, HIGHEST, LOWEST, NOMINAL, WORST, Score, comparisons
 from tests.lab.finished import PARAMETERS
 from tests.lab.test_robustness import panel_of
 
@@ -47,6 +47,22 @@ def test_a_nominal_score_is_that_of_the_nominal_point(found: Findings) -> None:
     line, panel = score_of(found, NOMINAL, "").line("ewok"), panel_of(found, "noise")
     assert line is not None
     np.testing.assert_array_equal(line.scores, panel.line("ewok").scores[:, 1])  # type: ignore[union-attr]
+
+
+def test_ends_are_those_of_the_grid(found: Findings) -> None:
+    for panel in found.panels:
+        for kind, index in ((LOWEST, 0), (HIGHEST, -1)):
+            score = score_of(found, kind, panel.label)
+            assert score.at == panel.values[index]
+            for line in panel.lines:
+                np.testing.assert_array_equal(score.line(line.method).scores, line.scores[:, index])  # type: ignore[union-attr]
+
+
+def test_specialists_have_a_nominal_score_in_their_own_panel(found: Findings) -> None:
+    panel, score = panel_of(found, "noise"), score_of(found, NOMINAL, "noise")
+    assert score.at == panel.nominal
+    for line in panel.lines:
+        np.testing.assert_array_equal(score.line(line.method).scores, line.scores[:, 1])  # type: ignore[union-attr]
 
 
 def test_what_is_resampled_alike_are_the_same_seeds_and_not_as_many(found: Findings) -> None:

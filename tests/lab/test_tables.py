@@ -7,8 +7,17 @@ import pytest
 
 from ewok.lab.findings import Findings
 from ewok.lab.scores import NOMINAL
-from ewok.lab.tables import NOTHING, comparison_table, cost_table, number, point_table, score_table, times_table
-from tests.lab.finished import METHODS, PARAMETERS, SPECIALISTS
+from ewok.lab.tables import (
+    NOTHING,
+    comparison_table,
+    cost_table,
+    number,
+    point_table,
+    radius_table,
+    score_table,
+    times_table,
+)
+from tests.lab.finished import PARAMETERS, SPECIALISTS, SWEPT
 from tests.lab.test_scores import score_of
 
 
@@ -33,10 +42,22 @@ def test_times_are_medians_over_runs_and_relative_to_the_baseline(found: Finding
     rows = {row.label: [cell.text for cell in row.cells] for row in cost_table(found).rows}
     assert rows["ewok"][0] == "5"
     assert rows["randomized"][0] == str(5 * len(SPECIALISTS))
-    train = {name: np.median([t.seconds["train"] for t in found.trials[name]]) for name in METHODS}
-    assert rows["ewok"][2] == f"\N{MULTIPLICATION SIGN}{train['ewok'] / train['baseline']:.2f}"
+    ours, theirs = ({t.seed: t.seconds["train"] for t in found.trials[name]} for name in ("ewok", "baseline"))
+    ratios = [ours[seed] / theirs[seed] for seed in ours.keys() & theirs.keys()]
+    assert len(ratios) == 4  # one seed of each is not there
+    assert rows["ewok"][2] == f"\N{MULTIPLICATION SIGN}{np.median(ratios):.2f}"
     [row] = times_table([found]).rows
     assert row.label == "CartPole, Double DQN"
+
+
+def test_radii_are_medians_and_ranges_over_seeds(found: Findings) -> None:
+    rows = {row.label: row.cells for row in radius_table(found).rows}
+    assert list(rows) == ["ewok", *SWEPT]
+    means = [trial.diagnostics["kl"].mean() for trial in found.trials["ewok"]]  # type: ignore[index]
+    runs, used, _, kappa, _ = rows["ewok"]
+    assert (runs.text, kappa.text) == ("5", "0.100")
+    assert used.text == number(float(np.median(means)))
+    assert used.note == f"[{number(min(means))}, {number(max(means))}]"
 
 
 @pytest.mark.parametrize(

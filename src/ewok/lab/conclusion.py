@@ -22,7 +22,8 @@ def conclude(folder: Path) -> Iterator[str]:
     if kind_of(results.study) == "tabular":
         yield f"policies: {draw(planner('tabular').pictured(results), folder / 'figures')}"
     page = write_report([folder])
-    picture = folder / "figures" / "robustness.png"
-    if picture.is_file():
-        yield f"picture: {picture}"
+    for name in ("robustness", "distance"):
+        picture = folder / "figures" / f"{name}.png"
+        if picture.is_file():
+            yield f"picture: {picture}"
     yield f"report: {page}"

@@ -13,7 +13,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
 
 from ewok.lab.bootstrap import Estimate
 from ewok.lab.palette import Tone
-from ewok.lab.panel import Panel
+from ewok.lab.panel import Line, Panel
 from ewok.lab.scores import Comparison
 from ewok.lab.stats import positions
 
@@ -88,8 +88,19 @@ def draw_panel(axes: Axes, panel: Panel, tones: Mapping[str, Tone], labels: Mapp
         marker = tone.marker if len(panel.values) <= _MOST_MARKERS else None
         label = (labels or {}).get(line.method, line.method)
         axes.plot(panel.values, estimate.value, color=tone.light, marker=marker, label=label, zorder=3)
+    for level in panel.levels:
+        _draw_level(axes, level, tones[level.method])
     axes.set_xlabel(panel.axis)
     _ticks(axes, panel)
+
+
+def _draw_level(axes: Axes, level: Line, tone: Tone) -> None:
+    """A line across, dotted, and its interval if there is one."""
+    estimate = level.estimate
+    if estimate.low is not None and estimate.high is not None:
+        axes.axhspan(float(estimate.low), float(estimate.high), color=tone.light, alpha=_CROWDED_SHADE, linewidth=0)
+    look: dict[str, Any] = {"linewidth": 1.4, "linestyle": (0, (1, 1.2))}
+    axes.axhline(float(estimate.value), color=tone.light, label=level.method, zorder=2, **look)
 
 
 def draw_zero(axes: Axes) -> None:
@@ -108,7 +119,8 @@ def share_heights(all_axes: Sequence[Axes], panels: Sequence[Panel], *, zero: bo
 
 def heights(panels: Sequence[Panel]) -> tuple[float, float]:
     """The least and the greatest that these panels draw."""
-    ends = [end for panel in panels for line in panel.lines for end in _ends(line.estimate, line.scores)]
+    lines = [line for panel in panels for line in (*panel.lines, *panel.levels)]
+    ends = [end for line in lines for end in _ends(line.estimate, line.scores)]
     return min(ends), max(ends)
 
 
@@ -155,6 +167,8 @@ def _ticks(axes: Axes, panel: Panel) -> None:
     if panel.scale == "log":
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
         axes.xaxis.set_minor_formatter(NullFormatter())
+        if panel.nominal is None:  # a setting's few values, each worth its number
+            axes.set_xticks(panel.values)
     else:
         axes.xaxis.set_major_locator(MaxNLocator(5, steps=_ROUND))
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: thousands(value)))

@@ -70,6 +70,11 @@ def figures_of(found: Findings, tones: Tones) -> Iterator[tuple[str, Make]]:
         less = found.differences(panels)
         if less:
             yield f"{name}-difference", lambda less=less, labels=labels: row(less, tones, labels, zero=True)  # type: ignore[misc]
+        if ablated.settings:
+            settings = ablated.settings
+            yield f"{name}-scores", lambda settings=settings: row(settings, tones, apart=True)  # type: ignore[misc]
+    if found.distances:
+        yield "distance", lambda: row(found.distances, tones, apart=True)
     if found.learning is not None:
         learning = found.learning
         yield "learning", lambda: row([learning], tones, apart=True)

@@ -7,34 +7,21 @@ from dataclasses import dataclass
 from typing import Any, final
 
 from ewok.errors import EwokError
+from ewok.lab.ablated import Ablated, ablated
 from ewok.lab.bootstrap import LEAST_SEEDS, Bootstrap
 from ewok.lab.columns import StoreError
+from ewok.lab.distance_panels import distance_panels
 from ewok.lab.learning import diagnostic_panels, learning_panel
 from ewok.lab.palette import Tone, tones
 from ewok.lab.panel import Panel
 from ewok.lab.robustness import LeftOut, robustness_panels, sound
-from ewok.lab.roles import Ablation, Roles, roles_of
+from ewok.lab.roles import Roles, roles_of
 from ewok.lab.scores import Comparison, Score, comparisons, robust_scores
 from ewok.lab.store import Finished, Results
 
 
 class NothingToReportError(EwokError):
     """A study's folder has no finished trial."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Ablated:
-    """A sweep: its methods over every parameter, and how each is named in its legend."""
-
-    ablation: Ablation
-    labels: Mapping[str, str]
-    panels: tuple[Panel, ...]
-
-    @property
-    def name(self) -> str:
-        """Of its figures."""
-        return f"ablation-{self.ablation.base}-{self.ablation.setting}"
 
 
 @final
@@ -48,11 +35,12 @@ class Findings:
         trials: by method, those whose returns are numbers.
         left_out: the others.
         panels: return against each parameter, the main methods.
-        ablated: the same for each sweep, the baseline beside its methods.
+        ablated: each sweep.
         scores: of the main methods.
         comparisons: of the main methods with the baseline.
         learning: returns while training; None where no episode ended.
         diagnostics: of the worst kernels.
+        distances: of the estimated kernel from the exact one; none but in a study of the estimate.
         bootstrap: what intervals were drawn with.
     """
 
@@ -66,6 +54,7 @@ class Findings:
     comparisons: tuple[Comparison, ...]
     learning: Panel | None
     diagnostics: tuple[Panel, ...]
+    distances: tuple[Panel, ...]
     bootstrap: Bootstrap
 
     @property
@@ -127,11 +116,12 @@ def findings_of(results: Results, bootstrap: Bootstrap | None = None) -> Finding
         trials=trials,
         left_out=left_out,
         panels=shown,
-        ablated=tuple(_ablated(ablation, roles, panels) for ablation in roles.ablations),
+        ablated=tuple(ablated(ablation, results, roles, panels, bootstrap) for ablation in roles.ablations),
         scores=scores,
         comparisons=compared,
         learning=learning_panel(trials, roles, bootstrap),
         diagnostics=diagnostic_panels(trials, roles, bootstrap),
+        distances=distance_panels(trials, roles, bootstrap),
         bootstrap=bootstrap,
     )
 
@@ -144,13 +134,6 @@ def tones_of(studies: tuple[Findings, ...]) -> Mapping[str, Tone]:
     return tones(baselines, list(dict.fromkeys(main)), sweeps)
 
 
-def _ablated(ablation: Ablation, roles: Roles, panels: tuple[Panel, ...]) -> Ablated:
-    labels = {} if roles.baseline is None else {roles.names[roles.baseline]: roles.names[roles.baseline]}
-    values = zip(ablation.members, ablation.values, strict=True)
-    labels |= {roles.names[name]: f"{ablation.setting} = {_short(value)}" for name, value in values}
-    return Ablated(ablation, labels, tuple(panel.only(list(labels)) for panel in panels))
-
-
 def _check(results: Results) -> None:
     """What is relied on in a file that anybody may have written."""
     world: Any = results.world
@@ -160,10 +143,6 @@ def _check(results: Results) -> None:
     if not known or not isinstance(study, Mapping):
         path = results.folder / "study.json"
         raise StoreError(f"{path} must tell a study, and the parameters of its world by name. Run the study again.")
-
-
-def _short(value: object) -> str:
-    return f"{value:g}" if isinstance(value, int | float) else str(value)
 
 
 def _nothing(results: Results, left_out: int) -> str:

@@ -55,6 +55,16 @@ def diagnostic_panels(trials: Trials, roles: Roles, bootstrap: Bootstrap) -> tup
     return tuple(panels)
 
 
+def mean_used(trial: Finished, column: str, share: float = 1.0) -> float:
+    """The mean of a diagnostic over the last share of the training; NaN where there is none of it."""
+    told = trial.diagnostics or {}
+    if column not in told:
+        return np.nan
+    values, steps = np.asarray(told[column], dtype=np.float64), np.asarray(told["step"], dtype=np.float64)
+    late = np.isfinite(values) & (steps > (1.0 - share) * trial.steps)
+    return float(values[late].mean()) if late.any() else np.nan
+
+
 def windows(
     steps: NDArray[np.float64], returns: NDArray[np.float64], edges: NDArray[np.float64]
 ) -> NDArray[np.float64]:

@@ -53,7 +53,8 @@ def _sentence(found: Findings, method: str) -> str:
     if not claimed:
         text += " (exact)" if method in found.roles.exact else " (too few seeds for intervals)"
     worst = [one for one in _of(found, method, WORST) if one.score.label == ALL]
-    parts = [("at the worst point of all", worst), ("in the nominal world", _of(found, method, NOMINAL))]
+    nominal = [one for one in _of(found, method, NOMINAL) if not one.score.label]
+    parts = [("at the worst point of all", worst), ("in the nominal world", nominal)]
     for where, comparisons in parts:
         for one in comparisons:
             text += f"; {where} it returns {_value(one, method)}, {baseline} {_value(one, baseline)}"

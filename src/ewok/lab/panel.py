@@ -58,6 +58,7 @@ class Panel:
         scale: of the axis.
         nominal: where the agents were trained; None where the axis is no parameter.
         lines: of the methods.
+        levels: what does not move along the axis: lines of one score for each seed, (seeds,).
     """
 
     name: str
@@ -68,6 +69,7 @@ class Panel:
     scale: Scale
     nominal: float | None
     lines: tuple[Line, ...]
+    levels: tuple[Line, ...] = ()
 
     @property
     def axis(self) -> str:
@@ -77,7 +79,7 @@ class Panel:
 
     @property
     def methods(self) -> tuple[str, ...]:
-        return tuple(line.method for line in self.lines)
+        return tuple(dict.fromkeys(line.method for line in (*self.lines, *self.levels)))
 
     def line(self, method: str) -> Line | None:
         """This method's line, if it has one here."""

@@ -10,6 +10,7 @@ from ewok.errors import require
 from ewok.lab.columns import StoreError
 from ewok.lab.figures import save_figures
 from ewok.lab.findings import findings_of, tones_of
+from ewok.lab.numbers import numbers_of
 from ewok.lab.page import page
 from ewok.lab.store import read
 from ewok.whole import written
@@ -18,7 +19,7 @@ _CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOENT, 
 
 
 def write_report(folders: Sequence[Path | str] | Path | str, out: Path | str | None = None) -> Path:
-    """Write `report.html` and `figures/`, and return where the page is.
+    """Write `report.html`, `figures/` and the numbers as CSV, and return where the page is.
 
     Args:
         folders: of studies, as `ewok run` wrote them; with several, a method has one colour in all of them.
@@ -35,6 +36,8 @@ def write_report(folders: Sequence[Path | str] | Path | str, out: Path | str | N
         for index, found in enumerate(studies):
             prefix = f"{index + 1}-{found.name}-" if len(studies) > 1 else ""
             save_figures(found, tones, place / "figures", prefix)
+            for name, told in numbers_of(found).items():
+                written(place / f"{prefix}{name}", told.encode())
         return written(place / "report.html", text.encode())
     except OSError as error:
         if error.errno not in _CLOSED:

@@ -1,8 +1,8 @@
-"""What a method's curves come to in one number for each seed: in the nominal world, over a range, at the worst."""
+"""What a method's curves come to in one number for each seed: nominal, at both ends, over a range, at the worst."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import final
 
@@ -13,7 +13,8 @@ from ewok.lab.bootstrap import Bootstrap, Estimate
 from ewok.lab.panel import Line, Panel
 from ewok.lab.stats import area, worst
 
-NOMINAL, AREA, WORST = "nominal world", "area under the curve", "worst over the grid"
+NOMINAL, LOWEST, HIGHEST = "nominal world", "at the lowest value", "at the highest value"
+AREA, WORST = "area under the curve", "worst over the grid"
 ALL = "all parameters"
 
 
@@ -23,14 +24,16 @@ class Score:
     """One number for each seed of each method.
 
     Attributes:
-        kind: NOMINAL, AREA or WORST.
-        label: of the parameter.
+        kind: NOMINAL, LOWEST, HIGHEST, AREA or WORST.
+        label: of the parameter; none where it is a score of all of them.
         lines: of the methods that have it; their scores have shape (seeds,).
+        at: the parameter's value, where it is a score at one.
     """
 
     kind: str
     label: str
     lines: tuple[Line, ...]
+    at: float | None = None
 
     def line(self, method: str) -> Line | None:
         """This method's, if it has this score."""
@@ -72,8 +75,10 @@ def comparisons(
 
 
 def robust_scores(panels: Sequence[Panel], bootstrap: Bootstrap) -> tuple[Score, ...]:
-    """The nominal return; then area and worst return of each parameter, and the worst of all."""
-    found = [_nominal(panels, bootstrap)]
+    """The nominal return; then returns at both ends of each parameter, area and worst, and the worst of all."""
+    found = [_nominal(panels, bootstrap), *_nominal_of_specialists(panels, bootstrap)]
+    for kind, index in ((LOWEST, 0), (HIGHEST, -1)):
+        found += [_at(kind, panel, index, bootstrap) for panel in panels]
     for kind, height in ((AREA, _area), (WORST, _worst)):
         found += [_score(kind, panel, height, bootstrap) for panel in panels]
     if len(panels) > 1:
@@ -96,15 +101,33 @@ def _score(
     return Score(kind, panel.label, tuple(_flat(line, scores, bootstrap) for line, scores in heights))
 
 
+def _at(kind: str, panel: Panel, index: int, bootstrap: Bootstrap) -> Score:
+    lines = tuple(_flat(line, line.scores[:, index], bootstrap) for line in panel.lines)
+    return Score(kind, panel.label, lines, float(panel.values[index]))
+
+
 def _nominal(panels: Sequence[Panel], bootstrap: Bootstrap) -> Score:
     """Of each method where it first appears: the nominal point is in every grid."""
     lines: dict[str, Line] = {}
     for panel in panels:
-        here = np.isclose(panel.values, np.nan if panel.nominal is None else panel.nominal, atol=0.0)
-        for line in panel.lines if here.any() else ():
+        index = _nominal_index(panel)
+        for line in () if index is None else panel.lines:
             if _is_one(line, panels):
-                lines.setdefault(line.method, _flat(line, line.scores[:, int(np.argmax(here))], bootstrap))
+                lines.setdefault(line.method, _flat(line, line.scores[:, index], bootstrap))
     return Score(NOMINAL, "", tuple(lines.values()))
+
+
+def _nominal_of_specialists(panels: Sequence[Panel], bootstrap: Bootstrap) -> Iterator[Score]:
+    """Of those who are other agents in each panel, beside the others; for each parameter that has some."""
+    for panel in panels:
+        index = _nominal_index(panel)
+        if index is not None and not all(_is_one(line, panels) for line in panel.lines):
+            yield _at(NOMINAL, panel, index, bootstrap)
+
+
+def _nominal_index(panel: Panel) -> int | None:
+    here = np.isclose(panel.values, np.nan if panel.nominal is None else panel.nominal, atol=0.0)
+    return int(np.argmax(here)) if here.any() else None
 
 
 def _worst_of_all(panels: Sequence[Panel], bootstrap: Bootstrap) -> Score:

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape
 
+from ewok.lab.ablated import Ablated
 from ewok.lab.bootstrap import LEAST_SEEDS
 from ewok.lab.figures import by_kind, improvement, single
-from ewok.lab.findings import Ablated, Findings
+from ewok.lab.findings import Findings
 from ewok.lab.folded import folded
 from ewok.lab.inline import inline
 from ewok.lab.overview import sentences, warnings_of
 from ewok.lab.palette import Tone
 from ewok.lab.panel import Panel
-from ewok.lab.tables import comparison_table, cost_table, score_table
+from ewok.lab.tables import comparison_table, cost_table, distance_table, radius_table, score_table
 from ewok.lab.tabulated import Swatches, legend_html, table_html
 
 Tones = Mapping[str, Tone]
@@ -29,6 +30,7 @@ def study_section(found: Findings, tones: Tones, swatches: Swatches, index: int 
     parts.append(legend_html({name: name for name in found.main}, swatches, notes, sticky=True))
     parts += [_robustness(found, tones, swatches, mark), _comparison(found, tones, swatches, mark)]
     parts += [_ablation(found, ablated, tones, swatches, mark) for ablated in found.ablated]
+    parts.append(_distance(found, tones, swatches, mark))
     parts += [_training(found, tones, swatches, mark), folded(found, swatches)]
     return f'<section id="study-{index or 0}">{"".join(parts)}</section>'
 
@@ -51,9 +53,10 @@ def _robustness(found: Findings, tones: Tones, swatches: Swatches, mark: str) ->
     if found.roles.specialists:
         caption += " A method randomized over some parameters is shown for these alone."
     scores = (
-        "Interquartile mean over seeds of one number for each seed: its return in the nominal world; the area under "
-        "its curve over the width of the axis, which is its mean return over the range (over the logarithm, where the "
-        "axis is logarithmic); its worst return over the grid. The highest of each row is bold."
+        "Interquartile mean over seeds of one number for each seed: its return in the nominal world, and at both ends "
+        "of each grid; the area under its curve over the width of the axis, which is its mean return over the range "
+        "(over the logarithm, where the axis is logarithmic); its worst return over the grid. The highest of each row "
+        "is bold."
     )
     panels = drawn_panels(found.panels, tones, f"{mark}robustness", found.panels)
     table = table_html(score_table(found), swatches)
@@ -88,7 +91,27 @@ def _ablation(found: Findings, ablated: Ablated, tones: Tones, swatches: Swatche
     caption = f"The same, for other values of {setting}."
     caption += f" First the returns, then their difference to {found.baseline}." if less else ""
     differences = drawn_panels(less, tones, f"{mark}{ablated.name}-difference", less, zero=True) if less else ""
-    return f"<h3>{escape(base)}: {escape(setting)}</h3>{caption_html(caption)}{legend}{absolute}{differences}"
+    parts = [f"<h3>{escape(base)}: {escape(setting)}</h3>{caption_html(caption)}{legend}{absolute}{differences}"]
+    if ablated.settings:
+        shown = dict.fromkeys(name for panel in ablated.settings for name in panel.methods)
+        told = f"Scores against {setting}. Dotted: methods that have no such setting, or another in its place."
+        parts += [caption_html(told), legend_html({name: name for name in shown}, swatches, {})]
+        parts.append(drawn_panels(ablated.settings, tones, f"{mark}{ablated.name}-scores", ()))
+    return "".join(parts)
+
+
+def _distance(found: Findings, tones: Tones, swatches: Swatches, mark: str) -> str:
+    if not found.distances:
+        return ""
+    caption = (
+        "The kernel that N samples and one choice amount to, in expectation over the draws, against the exact worst "
+        "kernel of the same kappa: medians over states of nominal episodes, interquartile mean over seeds. Total "
+        "variation is the share of probability that lies elsewhere. KL is from the nominal kernel, the radius; dotted, "
+        "that of the exact worst kernel. In the table medians and quartiles over states, means over seeds."
+    )
+    panels = drawn_panels(found.distances, tones, f"{mark}distance", ())
+    table = table_html(distance_table(found), swatches)
+    return f"<h3>The estimated worst kernel</h3>{caption_html(caption)}{panels}{table}"
 
 
 def _training(found: Findings, tones: Tones, swatches: Swatches, mark: str) -> str:
@@ -113,7 +136,9 @@ def _training(found: Findings, tones: Tones, swatches: Swatches, mark: str) -> s
         if set(shown) - set(found.main):
             parts.append(legend_html({name: name for name in shown}, swatches, {}))
         parts.append(drawn_panels(found.diagnostics, tones, f"{mark}diagnostics", ()))
-    caption = "Wall time of one run, medians over runs."
+        told = "Means over the steps of a training, and of its last tenth: median, lowest and highest over seeds."
+        parts += [caption_html(told), table_html(radius_table(found), swatches)]
+    caption = "Wall time of one run, medians over runs; relative times are of runs of the same seed."
     return "".join([*parts, f"<h3>Time</h3>{caption_html(caption)}{table_html(cost_table(found), swatches)}"])
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from ewok.lab.bootstrap import Estimate
 from ewok.lab.findings import Findings
+from ewok.lab.learning import mean_used
 from ewok.lab.scores import Score
 from ewok.lab.stats import mean, median
 from ewok.lab.store import Finished
@@ -18,6 +19,7 @@ from ewok.lab.summary import spoken
 NOTHING = "\N{EN DASH}"
 _MINUS = "\N{MINUS SIGN}"
 _TIMES = "\N{MULTIPLICATION SIGN}"
+LATE = 0.1  # of a training, its end
 
 
 @final
@@ -64,7 +66,7 @@ class Table:
 
 def score_table(found: Findings) -> Table:
     """IQM of each score, a column for each method; the best of a row stands out."""
-    rows = [Row(score.label or "return", _cells(score, found.main), score.kind) for score in found.scores]
+    rows = [Row(_label(score), _cells(score, found.main), score.kind) for score in found.scores]
     return Table(("", *found.main), tuple(rows))
 
 
@@ -79,24 +81,51 @@ def comparison_table(found: Findings) -> Table:
             cells += (
                 [_cell(own[0].difference, sign=True), _probability(own[0].improvement)] if own else [Cell(NOTHING)] * 2
             )
-        rows.append(Row(score.label or "return", tuple(cells), score.kind))
+        rows.append(Row(_label(score), tuple(cells), score.kind))
     return Table(("", *("difference", "P(improvement)") * len(found.compared)), tuple(rows), over)
 
 
 def cost_table(found: Findings) -> Table:
     """Wall time of a run: the median over trials, and how many times the baseline's."""
-    medians = train_seconds(found)
-    base = medians.get(found.baseline or "")
+    medians, relative = train_seconds(found), relative_times(found)
     rows = []
     for method in medians:
-        own = _trials(found, method)
-        ratio = f"{_TIMES}{medians[method] / base:.2f}" if base else NOTHING
+        own = trials_of(found, method)
+        ratio = f"{_TIMES}{relative[method]:.2f}" if method in relative else NOTHING
         speed = np.median([trial.steps / max(trial.seconds.get("train", np.nan), 1e-9) for trial in own])
         evaluation = float(np.median([trial.seconds.get("evaluate", np.nan) for trial in own]))
         texts = (str(len(own)), _time(medians[method]), ratio, number(float(speed)), _time(evaluation))
         rows.append(Row(method, tuple(Cell(text) for text in texts)))
     head = ("", "runs", "training", f"relative to {found.baseline or 'baseline'}", "steps per second", "evaluation")
     return Table(head, tuple(rows))
+
+
+def radius_table(found: Findings) -> Table:
+    """The KL radius that each worst kernel used, and its kappa: over all of the training, and over its last tenth."""
+    rows = []
+    for method in dict.fromkeys(found.roles.names.values()):
+        own = [trial for trial in trials_of(found, method) if trial.diagnostics is not None]
+        if own:
+            parts = [[mean_used(one, name, share) for one in own] for name in ("kl", "kappa") for share in (1.0, LATE)]
+            rows.append(Row(method, (Cell(str(len(own))), *map(_over_seeds, parts))))
+    columns = ("all of training", "last tenth")
+    return Table(("", "runs", *columns, *columns), tuple(rows), (("", 2), ("KL radius used", 2), ("kappa", 2)))
+
+
+def distance_table(found: Findings) -> Table:
+    """Of the estimated kernel of each N from the exact one, and both from the nominal one."""
+    rows = []
+    for method in found.main:
+        told = [trial.distances for trial in trials_of(found, method) if trial.distances is not None]
+        for row, num in enumerate(told[0]["num_samples"] if told else ()):
+            label = "exact" if np.isinf(num) else f"N = {num:g}"
+            cells = []
+            for name in ("tv", "kl"):
+                parts = (f"{name}_{part}" for part in ("median", "lower", "upper"))
+                middle, lower, upper = (number(float(np.mean([one[part][row] for one in told]))) for part in parts)
+                cells.append(Cell(middle, f"[{lower}, {upper}]"))
+            rows.append(Row(label, tuple(cells), method))
+    return Table(("", "total variation from the exact kernel", "KL from the nominal kernel"), tuple(rows))
 
 
 def times_table(studies: Sequence[Findings]) -> Table:
@@ -130,10 +159,21 @@ def point_table(found: Findings) -> Table:
 
 def train_seconds(found: Findings) -> dict[str, float]:
     """Median seconds that a training took, by the names methods are shown by."""
-    names = dict.fromkeys(found.roles.names.values())
-    return {
-        name: float(np.median([trial.seconds.get("train", np.nan) for trial in _trials(found, name)])) for name in names
+    runs = {name: trials_of(found, name) for name in dict.fromkeys(found.roles.names.values())}
+    return {name: float(np.median([one.seconds.get("train", np.nan) for one in own])) for name, own in runs.items()}
+
+
+def relative_times(found: Findings) -> dict[str, float]:
+    """Median over runs of how many times as long a training took as the baseline's of the same seed.
+
+    These run next to each other, when the machine is as busy with the one as with the other.
+    """
+    base = {trial.seed: trial.seconds.get("train", np.nan) for trial in trials_of(found, found.baseline or "")}
+    ratios = {
+        name: [t.seconds.get("train", np.nan) / base[t.seed] for t in trials_of(found, name) if base.get(t.seed)]
+        for name in dict.fromkeys(found.roles.names.values())
     }
+    return {name: float(np.median(own)) for name, own in ratios.items() if own}
 
 
 def number(value: float, *, sign: bool = False) -> str:
@@ -149,8 +189,21 @@ def _time(seconds: float) -> str:
     return spoken(seconds) if np.isfinite(seconds) else NOTHING
 
 
-def _trials(found: Findings, shown: str) -> list[Finished]:
+def trials_of(found: Findings, shown: str) -> list[Finished]:
+    """Of the methods that are shown by this name."""
     return [trial for name, own in found.trials.items() if found.roles.names.get(name) == shown for trial in own]
+
+
+def _label(score: Score) -> str:
+    return f"{score.label or 'return'}{'' if score.at is None else f' = {score.at:g}'}"
+
+
+def _over_seeds(values: Sequence[float]) -> Cell:
+    """The median of what is known, and its range."""
+    known = [value for value in values if np.isfinite(value)]
+    if not known:
+        return Cell(NOTHING)
+    return Cell(number(float(np.median(known))), f"[{number(min(known))}, {number(max(known))}]")
 
 
 def _cells(score: Score, methods: Sequence[str]) -> tuple[Cell, ...]:
