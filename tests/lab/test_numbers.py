@@ -12,7 +12,7 @@ from ewok.lab import report
 from ewok.lab.findings import Findings, findings_of
 from ewok.lab.numbers import numbers_of
 from ewok.lab.scores import ALL, AREA, HIGHEST, LOWEST, NOMINAL, WORST
-from ewok.lab.store import read
+from ewok.lab.store import Results, read
 from tests.lab.finished import METHODS, PARAMETERS, SWEPT, write_study
 from tests.lab.test_scores import score_of
 
@@ -71,7 +71,20 @@ def test_training_tells_times_and_what_the_worst_kernel_used(
         np.testing.assert_allclose(told, [np.median(values), min(values), max(values)], rtol=1e-5)
     assert row["kappa_late"] == "0.1"
     assert row_of(tables["training.csv"], method="baseline")["kl"] == ""
-    assert row_of(tables["training.csv"], method="baseline")["relative_to_baseline"] == "1"
+    assert row_of(tables["training.csv"], method="baseline")["relative_seconds"] == "1"
+
+
+def test_one_method_can_be_held_against_another(results: Results) -> None:
+    found = findings_of(results, against="ewok")
+    rows = list(csv.DictReader(numbers_of(found)["scores.csv"].splitlines()))
+    wanted = {"score": AREA, "parameter": "noise"}
+    for method in ("baseline", "ewok-kappa-1"):
+        row = row_of(rows, method=method, **wanted)
+        assert row["against"] == "ewok"
+        assert float(row["difference"]) < 0.0
+    own = row_of(rows, method="ewok", **wanted)
+    assert own["against"] == own["difference"] == ""
+    assert found.comparisons[0].method == "baseline"
 
 
 def test_a_report_writes_them_beside_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,6 +49,15 @@ def test_the_command_writes_page_and_figures(tmp_path: Path) -> None:
     assert not [name for name in names if name.startswith(".")]
 
 
+def test_the_command_holds_methods_against_another(small: Path, tmp_path: Path, unpainted: None) -> None:
+    result = CliRunner().invoke(app, ["report", str(small), "--out", str(tmp_path), "--against", "ewok"])
+    assert result.exit_code == 0, result.output
+    assert "baseline does better than ewok over the range of" in (tmp_path / "report.html").read_text()
+    result = CliRunner().invoke(app, ["report", str(small), "--out", str(tmp_path), "--against", "ewak"])
+    assert result.exit_code == 2
+    assert "ewok" in result.output
+
+
 def test_the_same_folder_makes_the_same_page(small: Path) -> None:
     assert page_of(small) == page_of(small)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from ewok.errors import ArgumentError
 from ewok.lab.roles import Roles, roles_of
 from ewok.lab.store import read
 from tests.lab.finished import EWOK, FULL, LEVELS, METHODS, SPECIALISTS, SWEPT, write_study
@@ -16,6 +17,16 @@ CRITIC = {"critic": None, "-5": -5.0}
 def roles(folder: Path, methods: dict, **options: object) -> Roles:
     results = read(write_study(folder, methods, 1, parameters=("noise", "gravity"), **options))  # type: ignore[arg-type]
     return roles_of(results, {name for name in results.methods if results.of(name)})
+
+
+def test_another_method_may_stand_in_the_baselines_place(tmp_path: Path) -> None:
+    results = read(write_study(tmp_path / "s", FULL, 1, parameters=("noise",)))
+    having = {name for name in results.methods if results.of(name)}
+    found = roles_of(results, having, "ewok")
+    assert (found.baseline, found.main) == ("ewok", (*METHODS, *SPECIALISTS))
+    for name in ("ewok-kappa-1", "randomized-noise", "nobody"):
+        with pytest.raises(ArgumentError, match="`against` must be the name of a method of the study's own"):
+            roles_of(results, having, name)
 
 
 def test_a_full_study(tmp_path: Path) -> None:

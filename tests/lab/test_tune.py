@@ -17,6 +17,7 @@ pytest.importorskip("optuna", reason="needs the lab extra")
 from ewok.errors import ArgumentError, EwokError
 from ewok.lab import tune as room
 from ewok.lab.folder import LockedError, locked
+from ewok.lab.reading import read_file
 from ewok.lab.stats import seed_means
 from ewok.lab.study import LARGEST_SEED, Study
 from ewok.lab.tune import Search, TuningError, told, tune
@@ -55,6 +56,15 @@ class Training:
 @pytest.fixture
 def training(monkeypatch: pytest.MonkeyPatch) -> Training:
     return Training(monkeypatch)
+
+
+@pytest.mark.parametrize("name", ["cliff", "estimate"])
+def test_only_studies_of_agents_can_be_tuned(name: str, tmp_path: Path) -> None:
+    for package in ("numba", "stable_baselines3", "sbx", "shimmy"):
+        pytest.importorskip(package, reason=f"the study needs {package}: pip install 'ewok[all]'")
+    other, _ = read_file(Path(__file__).parent.parent.parent / "studies" / f"{name}.toml")
+    with pytest.raises(ArgumentError, match="`study` must be of kind"):
+        tune(other, Search(), tmp_path)
 
 
 def test_the_best_setting_is_found_and_the_studys_own_is_tried_first(training: Training, tmp_path: Path) -> None:

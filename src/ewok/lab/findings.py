@@ -94,14 +94,20 @@ class Findings:
         return tuple(panel for panel in less if panel.lines)
 
 
-def findings_of(results: Results, bootstrap: Bootstrap | None = None) -> Findings:
-    """Work out a folder."""
+def findings_of(results: Results, bootstrap: Bootstrap | None = None, against: str | None = None) -> Findings:
+    """Work out a folder.
+
+    Args:
+        results: the folder's.
+        bootstrap: what intervals are drawn with.
+        against: the method that others are compared with, in the baseline's place.
+    """
     bootstrap = bootstrap or Bootstrap()
     _check(results)
     trials, left_out = sound(results)
     if not any(trials.values()):
         raise NothingToReportError(_nothing(results, len(left_out)))
-    roles = roles_of(results, {name for name, own in trials.items() if own})
+    roles = roles_of(results, {name for name, own in trials.items() if own}, against)
     panels = robustness_panels(trials, results.world, roles, bootstrap)
     main = tuple(dict.fromkeys(roles.names[name] for name in roles.main))
     shown = tuple(panel.only(main) for panel in panels)

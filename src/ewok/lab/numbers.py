@@ -16,11 +16,20 @@ from ewok.lab.tables import LATE, relative_times, trials_of
 
 _ENDS = ("", "_low", "_high")
 _SCORES = (
-    *("study", "method", "score", "parameter", "value", "seeds"),
-    *(f"{name}{end}" for name in ("iqm", "difference", "improvement") for end in _ENDS),
+    *("study", "method", "score", "parameter", "value", "seeds", "iqm", "iqm_low", "iqm_high", "against"),
+    *(f"{name}{end}" for name in ("difference", "improvement") for end in _ENDS),
 )
 _TRAINING = (
-    *("study", "method", "runs", "train_seconds", "relative_to_baseline", "evaluate_seconds", "steps_per_second"),
+    *(
+        "study",
+        "method",
+        "runs",
+        "train_seconds",
+        "against",
+        "relative_seconds",
+        "evaluate_seconds",
+        "steps_per_second",
+    ),
     *(f"{name}{end}" for name in ("kl", "kl_late", "kappa", "kappa_late") for end in ("", "_least", "_most")),
 )
 
@@ -28,10 +37,10 @@ _TRAINING = (
 def numbers_of(found: Findings) -> dict[str, str]:
     """Each file's name and text.
 
-    `scores.csv` has a row for each method and score, those of sweeps too: IQM over seeds; difference to the baseline
-    and probability of improvement over it, each with its interval. `training.csv` has a row for each method: medians
-    over runs; the KL radius that its worst kernel used and its kappa, with the least and the most, over all of the
-    training and over its last tenth. What is not known, or not claimed, is empty.
+    `scores.csv` has a row for each method and score, those of sweeps too: IQM over seeds; difference to the baseline,
+    or whoever stands `against`, and probability of improvement over it, each with its interval. `training.csv` has a
+    row for each method: medians over runs; the KL radius that its worst kernel used and its kappa, with the least and
+    the most, over all of the training and over its last tenth. What is not known, or not claimed, is empty.
     """
     return {
         "scores.csv": _text(_SCORES, _score_rows(found)),
@@ -49,10 +58,11 @@ def _score_rows(found: Findings) -> Iterator[list[str]]:
     for scores, compared in told:
         for score in scores:
             for line in score.lines:
-                against = next((c for c in compared if c.method == line.method and _same(c.score, score)), None)
+                comparison = next((c for c in compared if c.method == line.method and _same(c.score, score)), None)
                 value = "" if score.at is None else f"{score.at:g}"
                 start = [found.name, line.method, score.kind, score.label, value, str(len(line.seeds))]
-                yield [*start, *_numbers(line.estimate), *_compared(against)]
+                against = [""] * 7 if comparison is None else [str(found.baseline), *_compared(comparison)]
+                yield [*start, *_numbers(line.estimate), *against]
 
 
 def _training_rows(found: Findings) -> Iterator[list[str]]:
@@ -62,19 +72,18 @@ def _training_rows(found: Findings) -> Iterator[list[str]]:
         train = [trial.seconds.get("train", np.nan) for trial in own]
         speed = [trial.steps / max(seconds, 1e-9) for trial, seconds in zip(own, train, strict=True)]
         evaluate = [trial.seconds.get("evaluate", np.nan) for trial in own]
-        times = (np.median(train), relative.get(method), np.median(evaluate), np.median(speed))
+        times = [_text_of(part) for part in (relative.get(method), np.median(evaluate), np.median(speed))]
+        against = str(found.baseline) if method in relative else ""
         used = [[mean_used(t, name, share) for t in own] for name in ("kl", "kappa") for share in (1.0, LATE)]
         ranges = (text for one in used for text in _range(one))
-        yield [found.name, method, str(len(own)), *map(_text_of, times), *ranges]
+        yield [found.name, method, str(len(own)), _text_of(np.median(train)), against, *times, *ranges]
 
 
 def _same(one: Score, other: Score) -> bool:
     return (one.kind, one.label) == (other.kind, other.label)
 
 
-def _compared(comparison: Comparison | None) -> list[str]:
-    if comparison is None:
-        return [""] * (2 * len(_ENDS))
+def _compared(comparison: Comparison) -> list[str]:
     return [*_numbers(comparison.difference), *_numbers(comparison.improvement)]
 
 

@@ -18,17 +18,20 @@ from ewok.whole import written
 _CLOSED = {errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOTDIR, errno.ENOENT, errno.EEXIST}
 
 
-def write_report(folders: Sequence[Path | str] | Path | str, out: Path | str | None = None) -> Path:
+def write_report(
+    folders: Sequence[Path | str] | Path | str, out: Path | str | None = None, against: str | None = None
+) -> Path:
     """Write `report.html`, `figures/` and the numbers as CSV, and return where the page is.
 
     Args:
         folders: of studies, as `ewok run` wrote them; with several, a method has one colour in all of them.
         out: where to write; by default the study's own folder, or `report` in this one for several.
+        against: the method that others are compared with, in the baseline's place.
     """
     given = [folders] if isinstance(folders, Path | str) else list(folders)
     require(len(given) > 0, "folders", "one or more folders of studies", given, "Give what `ewok run` wrote to.")
     paths = list({Path(folder).resolve(): Path(folder) for folder in given}.values())
-    studies = tuple(findings_of(read(path)) for path in paths)
+    studies = tuple(findings_of(read(path), against=against) for path in paths)
     place = Path(out) if out is not None else paths[0] if len(paths) == 1 else Path("report")
     tones = tones_of(studies)
     text = page(studies, tones)

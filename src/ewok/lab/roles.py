@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
+from ewok.errors import require_known
 from ewok.lab.store import Results
 
 
@@ -60,8 +61,8 @@ class Roles:
         return tuple(name for name in self.main if name != self.baseline)
 
 
-def roles_of(results: Results, having: Collection[str]) -> Roles:
-    """From what the study says of its methods, of those that have trials to show."""
+def roles_of(results: Results, having: Collection[str], against: str | None = None) -> Roles:
+    """From what the study says of its methods, of those that have trials to show; another may be the baseline."""
     present = [name for name in results.methods if name in having]
     settings = {name: settings_of(results, name) for name in present}
     ablations = _ablations(results, settings)
@@ -72,6 +73,10 @@ def roles_of(results: Results, having: Collection[str]) -> Roles:
     parameters = {name: settings[name].get("parameters") for name in main if kinds[name] == "randomized"}
     specialists = {name: frozenset(moved) for name, moved in parameters.items() if isinstance(moved, list | tuple)}
     names = {name: _shown_name(name, specialists.get(name, frozenset()), results.methods) for name in present}
+    if against is not None:
+        one_each = [name for name in main if names[name] == name]
+        require_known(against, one_each, "against", "a method of the study's own with finished trials")
+        baseline = against
     exact = frozenset(names[name] for name in present if _is_exact(settings[name]))
     return Roles(baseline, main, ablations, specialists, names, exact)
 

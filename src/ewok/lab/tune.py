@@ -136,6 +136,8 @@ def told(tuned: Tuned, score: str) -> list[str]:
 
 def _subject(study: Study, search: Search) -> tuple[str, Temper]:
     """Which method is tuned, and what of it."""
+    remedy = "Give one with methods that train agents."
+    require(isinstance(study, Study), "study", 'of kind "agents"', study.kind, remedy)
     kinds = {name: method.kind or name for name, method in study.methods.items()}
     known = [name for name, kind in kinds.items() if kind == "ewok"]
     if not known:
