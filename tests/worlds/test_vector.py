@@ -127,6 +127,27 @@ def test_a_policy_s_mistake_is_told(actions: Any, what: str) -> None:
         vector_of(Countdown()).run(lambda observations: actions, seed=3)
 
 
+@pytest.mark.parametrize(
+    ("name", "actions", "what"),
+    [
+        ("cartpole", [0, 5], r"each in Discrete\(2\), but it is array\(\[0, 5\]\)"),
+        ("cartpole", [0.0, 1.0], r"each in Discrete\(2\)"),
+        ("cartpole", [[0], [1]], r"2 here, of shape \(2,\), but it is \(2, 1\)"),
+        ("pendulum", [0.0, 1.0], r"2 here, of shape \(2, 1\), but it is \(2,\)"),
+    ],
+)
+def test_actions_that_single_environments_would_not_take_are_refused(name: str, actions: Any, what: str) -> None:
+    """In arrays some of them would stand for others."""
+    with pytest.raises(ArgumentError, match=what):
+        ewok.worlds.get(name).make_vector([{}], episodes=2).run(lambda observations: actions, seed=0)
+
+
+@pytest.mark.parametrize("seed", [-1, 0.5, "0"])
+def test_a_seed_is_a_whole_number(seed: Any) -> None:
+    with pytest.raises(ArgumentError, match="`seed` must be a whole number, at least 0"):
+        ewok.worlds.get("cartpole").make_vector([{}]).reset(seed=seed)
+
+
 def test_ended_episodes_stay_where_they_are() -> None:
     vector = vector_of(Countdown(), Countdown(), episodes=2)
     first, _ = vector.reset(seed=1)

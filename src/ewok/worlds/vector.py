@@ -12,11 +12,12 @@ from typing import Any, Protocol, final
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.spaces import Box, Discrete
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
-from ewok.errors import NotResetError, require
+from ewok.errors import NotResetError, require, require_whole
 from ewok.nominal.batch import copied, leaves, stack, take_rows
 from ewok.nominal.mujoco import instabilities
 
@@ -119,7 +120,8 @@ class WorldVector(VectorEnv[Any, Any, Any]):
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[Any, dict[str, Any]]:
         episodes = np.arange(self.num_envs) % self.num_episodes
-        seeds = [None if seed is None else seed + int(episode) for episode in episodes]
+        first = None if seed is None else require_whole(seed, "seed", "Episode e has the seed seed + e.", least=0)
+        seeds = [None if first is None else first + int(episode) for episode in episodes]
         self._observations = self._batch.reset(seeds, options)
         self.diverged = np.zeros(self.num_envs, dtype=bool)
         self._terminated = np.zeros(self.num_envs, dtype=bool)
@@ -129,7 +131,8 @@ class WorldVector(VectorEnv[Any, Any, Any]):
     def step(self, actions: Any) -> tuple[Any, Array, Array, Array, dict[str, Any]]:
         if self._observations is None:
             raise NotResetError("`step` was called before `reset()`. Call `reset()` first.")
-        actions = _batched(actions, self.num_envs, "actions", "one action per environment")
+        space = self.single_action_space
+        actions = _batched(actions, self.num_envs, space, "actions", "one action per environment")
         living = self.living
         rewards = self._advance(living, take_rows(actions, living))
         return copied(self._observations), rewards, self._terminated.copy(), self._truncated.copy(), {}
@@ -157,7 +160,7 @@ class WorldVector(VectorEnv[Any, Any, Any]):
         while len(living):
             if narrowing and 2 * len(living) <= len(rows):
                 rows = living
-            actions = _checked(policy(take_rows(self._observations, rows)), len(rows))
+            actions = _checked(policy(take_rows(self._observations, rows)), len(rows), self.single_action_space)
             returns += self._advance(living, take_rows(actions, np.searchsorted(rows, living)))
             lengths[living] += 1
             living = self.living
@@ -230,22 +233,28 @@ class LoopBatch:
             env.close()
 
 
-def _checked(actions: Any, num: int) -> Any:
+def _checked(actions: Any, num: int, space: gym.Space[Any]) -> Any:
     """A policy's actions as arrays; its mistakes are not the physics' divergence."""
-    actions = _batched(actions, num, "policy", "a function that returns one action per observation")
+    actions = _batched(actions, num, space, "policy", "a function that returns one action per observation")
     for part in leaves(actions):
         finite = part.dtype.kind != "f" or bool(np.isfinite(part).all())
         require(finite, "policy", "a function that returns finite actions", part, "Has it diverged in training?")
     return actions
 
 
-def _batched(actions: Any, num: int, argument: str, requirement: str) -> Any:
-    """Actions as arrays, the batch first."""
+def _batched(actions: Any, num: int, space: gym.Space[Any], argument: str, requirement: str) -> Any:
+    """Actions as arrays, the batch first, such as single environments would take; those out of a Box are clipped."""
     actions = actions if isinstance(actions, dict | tuple) else np.asarray(actions)
+    one_part = isinstance(space, Box | Discrete)
+    needed = (num, *(space.shape or ())) if one_part else (num,)
     for part in leaves(actions):
         shape = np.shape(part)
+        fits = (shape if one_part else shape[:1]) == needed
         remedy = "That is the shape of what was given; put the batch first."
-        require(shape[:1] == (num,), argument, f"{requirement}, {num} here", shape, remedy)
+        require(fits, argument, f"{requirement}, {num} here" + f", of shape {needed}" * one_part, shape, remedy)
+    if isinstance(space, Discrete):
+        known = actions.dtype.kind in "biu" and np.isin(actions, space.start + np.arange(space.n)).all()
+        require(bool(known), argument, f"{requirement}, each in {space}", actions, "Is the policy of another world?")
     return actions
 
 
