@@ -7,7 +7,8 @@
 | SAC, TQC, CrossQ | min_i Q_i(s, mu(s)) at the actor's mode mu; `soft=True`: E_a[min_i Q_i - alpha log pi] |
 | TD3, DDPG | min_i Q_i(s, mu(s)) |
 
-Q_i of TQC is the mean of its quantiles. `target=True` takes the target networks, where there are any.
+Q_i of TQC is the mean of its quantiles. `target=True` takes the target networks, where there are any. Small networks
+are computed by numpy for few observations, on the same parameters.
 """
 
 from __future__ import annotations
@@ -18,17 +19,26 @@ from typing import Any, final
 import jax
 import jax.numpy as jnp
 import numpy as np
+from gymnasium.spaces import Box
 from numpy.typing import NDArray
 from sbx import DQN, PPO, SAC, TD3, TQC, CrossQ
+from sbx.common.policies import SquashedGaussianActor, VectorCritic
+from sbx.dqn.policies import QNetwork
+from sbx.ppo.policies import Critic
+from sbx.td3.policies import Actor
+from stable_baselines3.common.preprocessing import is_image_space
 
 from ewok.agents.double_dqn_sbx import DoubleDQN
 from ewok.agents.soft import stratified_normals
 from ewok.agents.torch_value import networks_of, refuse, require_kept
+from ewok.agents.views import filled
+from ewok.agents.views_sbx import MOST_ROWS, view_of
 from ewok.value import value_of
 
 __all__ = ["DoubleDQN", "JaxValue"]
 
 Parameters = Callable[[], Any]
+Values = Callable[[Any, Any], Any]
 _EPSILON = 1e-6
 
 
@@ -40,12 +50,15 @@ class JaxValue:
         agent: the agent.
         parameters: what its networks have learned, now.
         values: (parameters, observations) -> (batch,); compiled once per size of batch.
+        quick: the same in numpy, for few observations that are plain numbers, where that is as fast.
     """
 
-    def __init__(self, agent: Any, parameters: Parameters, values: Callable[[Any, Any], Any]) -> None:
+    def __init__(self, agent: Any, parameters: Parameters, values: Values, quick: Values | None = None) -> None:
         self.agent = agent
         self._policy = agent.policy
         self._parameters, self._values = parameters, jax.jit(values)
+        space = agent.observation_space
+        self._quick = quick if isinstance(space, Box) and not is_image_space(space) else None
 
     @property
     def discount(self) -> float:
@@ -53,6 +66,10 @@ class JaxValue:
 
     def __call__(self, observations: Any) -> NDArray[Any]:
         require_kept(self.agent, self._policy)
+        if self._quick is not None and len(observations) <= MOST_ROWS:
+            rows = np.asarray(observations, dtype=np.float32).reshape(len(observations), -1)
+            values: NDArray[Any] = self._quick(self._parameters(), filled(rows))[: len(rows)]
+            return values
         batch, _ = self._policy.prepare_obs(observations)
         num = len(batch)
         size = 1 << (num - 1).bit_length()  # filled up to a power of two, for every new size is compiled anew
@@ -65,18 +82,40 @@ class JaxValue:
 def _actor_critic(agent: Any, *, soft: bool, target: bool) -> JaxValue:
     refuse(agent, soft=soft, target=target)
     policy = networks_of(agent)
-    network = policy.vf
-    return JaxValue(agent, lambda: policy.vf_state.params, lambda learned, o: network.apply(learned, o).reshape(-1))
+    network, view = policy.vf, view_of(policy.vf, Critic, policy.vf_state.params)
+    return JaxValue(
+        agent,
+        lambda: policy.vf_state.params,
+        lambda learned, o: network.apply(learned, o).reshape(-1),
+        None if view is None else lambda learned, o: view(learned, o)[:, 0],
+    )
 
 
 @value_of.register(DQN)
 def _value_learner(agent: Any, *, soft: bool, target: bool) -> JaxValue:
     refuse(agent, soft=soft)
     policy = networks_of(agent)
-    network = policy.qf
+    network, view = policy.qf, view_of(policy.qf, QNetwork, policy.qf_state.params)
     return JaxValue(
-        agent, lambda: _learned(policy.qf_state, target), lambda learned, o: network.apply(learned, o).max(1)
+        agent,
+        lambda: _learned(policy.qf_state, target),
+        lambda learned, o: network.apply(learned, o).max(1),
+        None if view is None else lambda learned, o: view(learned, o).max(axis=1),
     )
+
+
+def _quick_least_q(policy: Any, actor_class: type) -> Values | None:
+    """min_i Q_i(s, tanh(mu(s))) in numpy."""
+    actor = view_of(policy.actor, actor_class, policy.actor_state.params)
+    critics = view_of(policy.qf, VectorCritic, policy.qf_state.params)
+    if actor is None or critics is None:
+        return None
+
+    def quick(learned: Any, x: Any) -> Any:
+        both = np.concatenate([x, np.tanh(actor(learned[0], x))], axis=1)
+        return critics(learned[1], both)[..., 0].min(axis=0)
+
+    return quick
 
 
 @value_of.register(SAC)
@@ -88,7 +127,8 @@ def _sac(agent: Any, *, soft: bool, target: bool) -> JaxValue:
         return critics.apply(learned, observations, actions).min(axis=0)[:, 0]
 
     return _stochastic(agent, policy.actor.apply, lambda: policy.actor_state.params,
-                       q, lambda: _learned(policy.qf_state, target), soft)  # fmt: skip
+                       q, lambda: _learned(policy.qf_state, target), soft,
+                       _quick_least_q(policy, SquashedGaussianActor))  # fmt: skip
 
 
 @value_of.register(TQC)
@@ -133,7 +173,10 @@ def _td3(agent: Any, *, soft: bool, target: bool) -> JaxValue:
         actions = actor.apply(learned[0], observations)
         return critics.apply(learned[1], observations, actions).min(axis=0)[:, 0]
 
-    return JaxValue(agent, lambda: (_learned(policy.actor_state, target), _learned(policy.qf_state, target)), values)
+    def learned() -> Any:
+        return _learned(policy.actor_state, target), _learned(policy.qf_state, target)
+
+    return JaxValue(agent, learned, values, _quick_least_q(policy, Actor))
 
 
 def _learned(state: Any, target: bool) -> Any:
@@ -152,11 +195,12 @@ def _stochastic(
     q: Callable[..., Any],
     critics: Parameters,
     soft: bool,
+    quick: Values | None = None,
 ) -> JaxValue:
     """The value at the mode of an actor's distribution, or the entropy-regularised one."""
     if not soft:
         return JaxValue(
-            agent, lambda: (actor(), critics()), lambda learned, o: q(learned[1], o, act(learned[0], o).mode())
+            agent, lambda: (actor(), critics()), lambda learned, o: q(learned[1], o, act(learned[0], o).mode()), quick
         )
     noise = jnp.asarray(stratified_normals(int(np.prod(agent.action_space.shape))))
 

@@ -73,13 +73,21 @@ def view_of(modules: Iterable[nn.Module]) -> Callable[[Array], Array] | None:
 
     def forward(x: Array) -> Array:
         num = len(x)
-        if num % _ROWS and num > 1 and widest >= _WIDE:
-            x = np.concatenate([x, np.zeros((-num % _ROWS, x.shape[1]), dtype=x.dtype)])
+        if widest >= _WIDE:
+            x = filled(x)
         for step in steps:
             x = step(x)
         return x[:num]
 
     return forward
+
+
+def filled(x: Array) -> Array:
+    """With rows of zeros up to a whole number of fours."""
+    num = len(x)
+    if num % _ROWS == 0 or num == 1:
+        return x
+    return np.concatenate([x, np.zeros((-num % _ROWS, x.shape[1]), dtype=x.dtype)])
 
 
 def _is_plain(layer: nn.Linear) -> bool:
