@@ -22,7 +22,8 @@ class DisturbedKernel:
 
     def __init__(self, kernel: SteerableKernel, layers: Layers) -> None:
         self._kernel = kernel
-        self._action_path = layers.action_path
+        # Looked up once: to ask whether an object keeps a protocol takes longer than to disturb an action.
+        self._action_path = [(layer, isinstance(layer, ActionDisturbance)) for layer in layers.action_path]
         self._state_noises = [w for w in layers.wrappers if isinstance(w, StateDisturbance)]
 
     @property
@@ -39,11 +40,8 @@ class DisturbedKernel:
 
     def draw_each(self, actions: Sequence[Any], shift: NDArray[np.float64] | None) -> Candidates:
         num = len(actions)
-        for layer in self._action_path:
-            if isinstance(layer, ActionDisturbance):
-                actions = layer.disturb(actions)
-            else:
-                actions = [layer.action(action) for action in actions]
+        for layer, disturbs in self._action_path:
+            actions = layer.disturb(actions) if disturbs else [layer.action(action) for action in actions]
         for noise in self._state_noises:
             moved = noise.displace(num)
             shift = moved if shift is None else shift + moved

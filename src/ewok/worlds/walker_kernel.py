@@ -24,6 +24,7 @@ Array = NDArray[np.float64]
 
 _STAND_HEIGHT = 1.2  # m, of the torso, from which on standing is fully rewarded
 _TORSO = 1
+_SCALE = np.sqrt(-2 * np.log(0.1))  # of the Gaussian that falls to 0.1 at the margin
 
 
 def rewards_of(height: Array, upright: Array, speed: Array, target: float) -> Array:
@@ -35,7 +36,7 @@ def rewards_of(height: Array, upright: Array, speed: Array, target: float) -> Ar
         speed: (N,) of the centre of mass, horizontally.
         target: speed from which on moving is fully rewarded; 0 to reward standing alone.
     """
-    distance = (_STAND_HEIGHT - height) / (_STAND_HEIGHT / 2) * np.sqrt(-2 * np.log(0.1))
+    distance = (_STAND_HEIGHT - height) / (_STAND_HEIGHT / 2) * _SCALE
     # One by one, as the task does it: the square of an array is rounded differently.
     squares = np.array([number**2 for number in distance.tolist()])
     standing = np.where(height >= _STAND_HEIGHT, 1.0, np.exp(-0.5 * squares))
