@@ -8,15 +8,17 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ewok.lab import forecast as room
 from ewok.lab import report
 from ewok.lab.columns import StoreError, read_columns, write_columns
 from ewok.lab.conclusion import conclude
 from ewok.lab.distance import mistakes_of, plan, run_trial
 from ewok.lab.figures import figures_of, style
 from ewok.lab.findings import findings_of, tones_of
-from ewok.lab.forecast import try_out
+from ewok.lab.forecast import Cost, try_out
 from ewok.lab.launch import run_study
 from ewok.lab.page import page
+from ewok.lab.plan import Trial
 from ewok.lab.reading import StudyError, read_plain
 from ewok.lab.store import DISTANCES, read
 from ewok.lab.tables import distance_table
@@ -121,6 +123,23 @@ def test_trials_that_measured_other_numbers_of_samples_are_an_error(folder: Path
 def test_what_it_will_take_is_told(folder: Path) -> None:
     cost = try_out(plan(read_plain(STUDY))[0].meaning, 0.1)
     assert 0.0 < cost.seconds < 60.0
+
+
+def test_worlds_and_lengths_are_tried_out_each_and_kappas_together(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = []
+
+    def measured(trial: Trial) -> Cost:
+        tried.append(trial.method)
+        return Cost(1.0, 1.0)
+
+    monkeypatch.setattr(room, "measured", measured)
+    longer = {**STUDY["worlds"]["colder"], "agent": {**COIN, "num_steps": 90}}
+    study = read_plain({**STUDY, "worlds": {**STUDY["worlds"], "longer": longer}})
+    lines = list(room.forecast(study, tmp_path, 1))
+    assert tried == ["cartpole", "longer"]
+    assert lines[-1].startswith("about 6.0 s with 1 worker")
 
 
 @pytest.mark.parametrize(

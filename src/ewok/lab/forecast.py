@@ -145,9 +145,9 @@ def _known(trials: Sequence[Trial], folder: Path) -> Cost | None:
 
 
 def _alike(trial: Trial) -> str:
-    """Methods that cost the same."""
+    """Methods that cost the same, in one world for as many steps."""
     method = trial.meaning["method"]
-    return f"{method['kind']} {method.get('num_samples')}"
+    return f"{trial.meaning.get('world')} {trial.num_steps} {method['kind']} {method.get('num_samples')}"
 
 
 def main(read: Callable[[], str], write: Callable[[str], Any]) -> None:
