@@ -46,7 +46,7 @@ def results(folder: Path, **seeds: list[int]) -> Any:
             save_ppo(folder / f"{method}-{seed}", seed=seed)
         meaning = {"agent": {"agent": "stable_baselines3:PPO"}}
         trials[method] = [SimpleNamespace(seed=seed, path=folder / f"{method}-{seed}", meaning=meaning) for seed in own]
-    return SimpleNamespace(world={"name": "cartpole"}, methods=tuple(seeds), of=trials.__getitem__)
+    return SimpleNamespace(study={}, world={"name": "cartpole"}, methods=tuple(seeds), of=trials.__getitem__)
 
 
 def test_of_a_study_one_agent_of_each_method_is_filmed(
@@ -93,6 +93,17 @@ def test_a_study_without_a_seed_in_common_is_refused(
         made = results(tmp_path / str(len(seeds["ewok"])), **seeds)
         monkeypatch.setattr(practice, "read", lambda folder, made=made: made)
         with pytest.raises(ArgumentError, match="must have a seed that is finished for all methods"):
+            practice.video([tmp_path], out=tmp_path / "film.mp4")
+
+
+def test_a_study_of_no_agents_or_of_several_worlds_is_refused(
+    filmed: Filmed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = results(tmp_path / "runs", cartpole=[0])
+    monkeypatch.setattr(practice, "read", lambda folder: made)
+    for kind in ("tabular", "estimate"):
+        made.study = {"kind": kind}
+        with pytest.raises(ArgumentError, match=f"of kind \"agents\", but it is '{kind}'"):
             practice.video([tmp_path], out=tmp_path / "film.mp4")
 
 

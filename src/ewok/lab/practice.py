@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ewok.errors import ArgumentError, require
 from ewok.lab.archive import CLASSES
+from ewok.lab.kinds import kind_of
 from ewok.lab.pilot import Pilot
 from ewok.lab.saved import NOTICE, SavedModel, load, recognised
 from ewok.lab.screen import without_a_screen
@@ -114,6 +115,8 @@ def video(
 def _of_study(folder: Path, world: str | None, say: Say) -> tuple[str, list[SavedModel]]:
     """The world of a study, and a model of each of its methods, all of the first seed that they share."""
     results = read(folder)
+    kind, remedy = kind_of(results.study), "Others are of tables, or of several worlds: name models, and a --world."
+    require(kind == "agents", "models", 'models, or the folder of a study of kind "agents"', kind, remedy)
     own = str(results.world["name"])
     require(world in (None, own), "world", f"the study's own, {own!r}", world, "Leave it out.")
     trials = {name: {trial.seed: trial for trial in results.of(name)} for name in results.methods}
