@@ -35,7 +35,7 @@ def test_two_models_are_put_under_stress(tmp_path: Path, monkeypatch: pytest.Mon
     assert code == 0
     assert "balancer is " in out
     assert "In the nominal world cartpole balancer (PPO) returns 500; random actions return" in out
-    assert "Against poor, in the same episodes: better at" in out
+    assert "against poor, in the same episodes: better at" in out
     assert "page: stress-balancer/stress.html" in out
     assert (tmp_path / "stress-balancer" / "stress.html").is_file()
     assert "can run code" in err
@@ -47,9 +47,9 @@ def test_models_that_lie_in_a_folder_each_are_called_by_it(tmp_path: Path) -> No
         save_ppo(tmp_path / name)
     one, other = (tmp_path / name / "model.zip" for name in ("first", "second"))
     out = run("stress", one, "--world", "cartpole", "--compare", other, "--out", tmp_path / "out", *QUICK)[1]
-    assert "Against second, in the same episodes: better at 0 of 46 values, worse at 0" in out
+    assert "first against second, in the same episodes: better at 0 of 46 values, worse at 0" in out
     again = run("stress", one, "--world", "cartpole", "--compare", one, "--out", tmp_path / "out", *QUICK)[1]
-    assert "Against first (2)" in again
+    assert "first against first (2)" in again
 
 
 def test_a_normaliser_beside_the_model_is_pointed_at_but_not_opened(tmp_path: Path) -> None:
