@@ -1,4 +1,7 @@
-"""After training by the paper's recipe, the agent of the worst kernel fares better under a heavier pole."""
+"""After training by the paper's recipe, the agent of the worst kernel fares better under a heavier or longer pole.
+
+Ten trainings: ten minutes of a core.
+"""
 
 from __future__ import annotations
 
@@ -15,13 +18,15 @@ from .worlds import needs
 torch = needs("torch", "sb3")
 needs("stable_baselines3", "sb3")
 
-SHIFTED = [{"pole_mass": 2.0}, {"pole_mass": 3.0}]  # 0.1 is nominal
-SEEDS = (0, 1)
+SEEDS = range(5)
+POLES = ("pole_mass", "pole_length")
 
 
 def mean_return(model: Any) -> float:
-    """Over all shifted worlds."""
-    vector = ewok.worlds.get("cartpole").make_vector(SHIFTED, episodes=20)
+    """Over all the paper's range of the pole's mass and of its length."""
+    world = ewok.worlds.get("cartpole")
+    shifted = [point for name in POLES for point in ewok.worlds.along(world, name)]
+    vector = world.make_vector(shifted, episodes=20)
     episodes = vector.run(lambda observations: model.predict(observations, deterministic=True)[0], seed=1000)
     return float(episodes.returns.mean())
 
@@ -35,7 +40,7 @@ def trained(robust: bool, seed: int) -> Any:
 
 @pytest.mark.slow
 def test_double_dqn_of_the_worst_kernel_beats_the_plain_one() -> None:
-    """Poles and seeds were picked after looking: this shows that it learns, not how often it is better."""
+    """Five seeds, for they differ: by the study of CartPole, five others would come out so in four cases of five."""
     torch.set_num_threads(1)
     plain, robust = ([mean_return(trained(side, seed)) for seed in SEEDS] for side in (False, True))
-    assert np.mean(robust) > 1.5 * np.mean(plain), f"robust {robust}, plain {plain}"
+    assert np.mean(robust) > 1.2 * np.mean(plain), f"robust {robust}, plain {plain}"
