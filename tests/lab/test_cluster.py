@@ -7,7 +7,6 @@ import socket
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 
 import pytest
@@ -32,6 +31,16 @@ def in_python(program: str, *args: object, **variables: str) -> str:
     return done.stdout
 
 
+@pytest.fixture
+def unasked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ray itself, which would wait for minutes."""
+
+    def init(**options: object) -> None:
+        raise AssertionError("Ray is asked")
+
+    monkeypatch.setattr("ewok.lab.cluster.ray.init", init)
+
+
 def test_files_come_back_as_they_were_sent(tmp_path: Path) -> None:
     (tmp_path / "from" / "tensorboard").mkdir(parents=True)
     (tmp_path / "from" / "tensorboard" / "events").write_bytes(b"\x00\x01")
@@ -43,23 +52,17 @@ def test_files_come_back_as_they_were_sent(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:{closed}", "nowhere.invalid:6379", "ray://127.0.0.1:{closed}", "a:b"])
-def test_an_address_where_no_ray_answers_is_told_soon(address: str) -> None:
+def test_an_address_where_no_ray_answers_is_told_soon(address: str, unasked: None) -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         closed = server.getsockname()[1]
-    began = time.monotonic()
     with pytest.raises(NoClusterError, match="--ray local"):
         Cluster(address.format(closed=closed))
-    assert time.monotonic() - began < 20.0
 
 
 @pytest.mark.slow
-def test_something_else_that_answers_is_told_soon() -> None:
-    """Ray itself waits for minutes."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        began = time.monotonic()
-        with pytest.raises(NoClusterError, match="it is no Ray"):
-            Cluster(f"127.0.0.1:{server.getsockname()[1]}")
-    assert time.monotonic() - began < 40.0
+def test_something_else_that_answers_is_told_soon(unasked: None) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, pytest.raises(NoClusterError, match="it is no Ray"):
+        Cluster(f"127.0.0.1:{server.getsockname()[1]}")
 
 
 @pytest.mark.slow

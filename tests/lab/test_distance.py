@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from ewok.lab import distance
 from ewok.lab import forecast as room
-from ewok.lab import report
-from ewok.lab.columns import StoreError, read_columns, write_columns
 from ewok.lab.conclusion import conclude
 from ewok.lab.distance import mistakes_of, plan, run_trial
 from ewok.lab.figures import figures_of, style
@@ -111,18 +113,20 @@ def test_the_page_has_what_was_measured_and_nothing_of_returns(folder: Path) -> 
     assert len(rows) == 6
 
 
-def test_trials_that_measured_other_numbers_of_samples_are_an_error(folder: Path, tmp_path: Path) -> None:
-    run_study(read_plain({**STUDY, "seeds": 1}), tmp_path, num_workers=1)
-    [path] = (tmp_path / "trials").glob("colder-*")
-    columns = read_columns(path / DISTANCES)
-    write_columns(path / DISTANCES, {name: column[1:] for name, column in columns.items()})
-    with pytest.raises(StoreError, match="must have a row for each N"):
-        report.write_report(tmp_path)
+def test_what_it_will_take_is_told_from_a_few_states(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that ticks when it is looked at."""
+    meaning, asked = plan(read_plain(STUDY))[0].meaning, list[int]()
+    monkeypatch.setattr(distance, "time", SimpleNamespace(monotonic=partial(next, count(0.0))))
+    monkeypatch.setattr(distance, "distances", lambda told, _: asked.append(told["distance"]["num_states"]))
+    training: Any = None
+    assert distance.cost(meaning, training) == (4.0, 3), "of twelve states, and rows for two N and the exact kernel"
+    assert asked == [3]
 
 
-def test_what_it_will_take_is_told(folder: Path) -> None:
+def test_a_trial_is_tried_out_with_its_evaluation() -> None:
     cost = try_out(plan(read_plain(STUDY))[0].meaning, 0.1)
-    assert 0.0 < cost.seconds < 60.0
+    assert cost.seconds > 0.0
+    assert cost.num_bytes > 0.0
 
 
 def test_worlds_and_lengths_are_tried_out_each_and_kappas_together(

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from ewok.lab import forecast as forecasting
+from ewok.lab import record
 from ewok.lab.columns import StoreError
 from ewok.lab.forecast import forecast, measured, try_out
 from ewok.lab.launch import run_study
@@ -13,9 +18,16 @@ from ewok.lab.plan import plan
 from tests.lab.test_launch import EWOK, study_of
 
 
-def test_seconds_of_training_are_extrapolated_to_all_steps() -> None:
-    short, long = (try_out(plan(study_of(num_steps=num))[0].meaning, 0.6) for num in (10**6, 10**7))
-    assert 5.0 < long.seconds / short.seconds < 20.0
+def test_seconds_of_training_are_extrapolated_to_all_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that ticks when it is looked at."""
+    clock = SimpleNamespace(monotonic=partial(next, count(0.0)))
+    for module in (forecasting, record):
+        monkeypatch.setattr(module, "time", clock)
+    short, long, longer = (try_out(plan(study_of(num_steps=num * 10**6))[0].meaning, 200.0) for num in (1, 2, 3))
+    more = long.seconds - short.seconds
+    assert longer.seconds - long.seconds == pytest.approx(more)
+    assert short.seconds == pytest.approx(more, rel=0.05), "but for what evaluation takes"
+    assert more < 10**6 / 2, "which looks at the clock less often than at every other step"
     assert short.num_bytes > 0.0
 
 

@@ -82,6 +82,22 @@ def test_the_same_seed_gives_the_same_and_another_does_not(pilot: Pilot, stress:
     assert other.cloud[0].point != stress.cloud[0].point
 
 
+def test_all_episodes_of_a_pass_are_flown_together(pilot: Pilot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nominal, curves, mixtures, radii: four times the steps of one episode, however many values and episodes."""
+    called, asked = Pilot.__call__, list[int]()
+
+    def counted(self: Pilot, observations: Any) -> Any:
+        asked.append(len(observations))
+        return called(self, observations)
+
+    monkeypatch.setattr(Pilot, "__call__", counted)
+    plan = replace(PLAN, parameters=("pole_length", "gravity"))
+    examine(pilot, CARTPOLE, plan)
+    num_points = sum(len(CARTPOLE.perturbation(name).grid) - 1 for name in plan.parameters)
+    assert max(asked) == num_points * plan.episodes
+    assert len(asked) <= 4 * 500
+
+
 def test_what_has_no_critic_is_still_put_under_stress() -> None:
     from ewok.lab.saved import SavedModel
 
