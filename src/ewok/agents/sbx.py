@@ -31,7 +31,7 @@ from stable_baselines3.common.preprocessing import is_image_space
 from ewok.agents.double_dqn_sbx import DoubleDQN
 from ewok.agents.soft import stratified_normals
 from ewok.agents.torch_value import networks_of, refuse, require_kept
-from ewok.agents.views import filled
+from ewok.agents.views import filled, rows_of
 from ewok.agents.views_sbx import MOST_ROWS, view_of
 from ewok.value import value_of
 
@@ -67,7 +67,7 @@ class JaxValue:
     def __call__(self, observations: Any) -> NDArray[Any]:
         require_kept(self.agent, self._policy)
         if self._quick is not None and len(observations) <= MOST_ROWS:
-            rows = np.asarray(observations, dtype=np.float32).reshape(len(observations), -1)
+            rows = rows_of(observations)
             values: NDArray[Any] = self._quick(self._parameters(), filled(rows))[: len(rows)]
             return values
         batch, _ = self._policy.prepare_obs(observations)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from stable_baselines3.common.preprocessing import is_image_space
 from stable_baselines3.common.torch_layers import FlattenExtractor, MlpExtractor
 
-from ewok.agents.views import Array, view_of
+from ewok.agents.views import Array, rows_of, view_of
 from ewok.errors import ArgumentError
 
 Values = Callable[[Any], torch.Tensor]  # tensors as the policy takes them -> (batch,)
@@ -56,8 +56,7 @@ class AgentValue:
                 self._look()
                 break
         if self._quick is not None:
-            batch = np.asarray(observations, dtype=np.float32)
-            return self._quick(batch.reshape(len(batch), -1))
+            return self._quick(rows_of(observations))
         learning = policy.training
         if learning:
             policy.set_training_mode(False)  # or batch norms would learn from being asked

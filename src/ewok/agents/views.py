@@ -5,6 +5,7 @@ A call of torch costs more than the arithmetic of a narrow network; see `benchma
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from typing import Any, final
 
@@ -24,7 +25,7 @@ _ACTIVATIONS: dict[type, Callable[[Array], Array]] = {
     nn.Tanh: np.tanh,
     nn.ReLU: lambda x: np.maximum(x, 0.0),
     nn.Identity: lambda x: x,
-    nn.Flatten: lambda x: x.reshape(len(x), -1),
+    nn.Flatten: lambda x: x.reshape(len(x), math.prod(x.shape[1:])),
 }
 
 
@@ -80,6 +81,12 @@ def view_of(modules: Iterable[nn.Module]) -> Callable[[Array], Array] | None:
         return x[:num]
 
     return forward
+
+
+def rows_of(observations: Any) -> Array:
+    """One row of numbers for each observation, in single precision; there may be none."""
+    batch = np.asarray(observations, dtype=np.float32)
+    return batch.reshape(len(batch), math.prod(batch.shape[1:]))
 
 
 def filled(x: Array) -> Array:
