@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import ewok
+from ewok.errors import ArgumentError
 from ewok.testing import check_kernel, check_snapshot
 
 IDS = {
@@ -162,6 +163,22 @@ def test_a_car_at_its_own_time_step_is_gymnasium_s_again(name: str) -> None:
     assert "step" in vars(env.unwrapped)
     ewok.worlds.get(name).move(env)
     assert "step" not in vars(env.unwrapped)
+
+
+def test_a_car_whose_step_was_replaced_takes_the_actions_that_gymnasium_s_takes() -> None:
+    speeds: list[float] = []
+    for timestep in (1.0, 1.0 + 1e-9):
+        env: Any = ewok.worlds.get("mountain-car-continuous").make(timestep=timestep).unwrapped
+        env.reset(seed=0)
+        observation, reward, *_ = env.step(np.full(1, 3.0, dtype=np.float32))  # clipped, but paid for
+        speeds.append(observation[1])
+        assert reward == pytest.approx(-0.9)
+    assert speeds[1] == pytest.approx(speeds[0], rel=1e-5)
+    env = ewok.worlds.get("mountain-car").make(random_action=0.0, timestep=2.0)
+    env.reset(seed=0)
+    env.step(1)
+    with pytest.raises(ArgumentError, match=r"`action` must be in Discrete\(3\), but it is .*5"):
+        env.step(5)
 
 
 @pytest.mark.parametrize("name", CARS)

@@ -11,7 +11,9 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
+from gymnasium.spaces import Discrete
 
+from ewok.errors import require
 from ewok.nominal.noise import ActionNoise, RandomAction
 from ewok.worlds import dynamics_classic as dynamics
 from ewok.worlds.parts import amount_of, innermost, simulator_of
@@ -134,6 +136,9 @@ def _read_car(car: Any, written: Values) -> Values:
 
 def _driven(car: Any, motion: dynamics.CarDynamics, values: Values, action: Any) -> Any:
     """A car's `step`, with nothing written into it."""
+    space = car.action_space
+    known = not isinstance(space, Discrete) or space.contains(action)
+    require(known, "action", f"in {space}", action, "Take one of `env.action_space`.")
     one = {name: np.array([value]) for name, value in values.items()}
     states, observations, rewards, ended = motion.move(car, np.array([car.state]), np.asarray(action)[np.newaxis], one)
     car.state = states[0]

@@ -187,7 +187,8 @@ class ContinuousMountainCarDynamics:
 
     def move(self, env: Any, states: Array, actions: Array, values: Values) -> Stepped:
         position, velocity = states.T
-        forces = actions[:, 0]  # single precision, which the power, the slope and the time step take on
+        # In single precision, which the power, the slope and the time step take on.
+        forces = np.clip(actions[:, 0], env.min_action, env.max_action)
         power, timestep = (values[name].astype(forces.dtype) for name in ("power", "timestep"))
         slope = values["gravity"] * _cosines(3 * position)
         velocity = velocity + timestep * (forces * power - slope.astype(forces.dtype))
@@ -198,7 +199,7 @@ class ContinuousMountainCarDynamics:
         exact = np.stack([position, velocity], axis=1)
         ended = judge.terminated(env, exact)  # on the numbers before they are stored
         states = exact.astype(np.float32)
-        rewards = np.where(ended, 100.0, 0.0) - _powers(forces) * 0.1
+        rewards = np.where(ended, 100.0, 0.0) - _powers(actions[:, 0]) * 0.1  # what was asked for is paid for
         return states, states.copy(), rewards, ended
 
 
