@@ -61,7 +61,11 @@ class CartPoleJudge:
         return ended
 
     def reward(self, env: Any, actions: Any, rewards: Any, terminated: Array) -> Array:
-        return -terminated.astype(np.float64) if env._sutton_barto_reward else np.zeros(len(terminated)) + 1.0
+        if env._sutton_barto_reward:
+            return -terminated.astype(np.float64)
+        earned = np.empty(len(terminated))
+        earned.fill(1.0)  # a third of the time of `np.ones`
+        return earned
 
 
 @final

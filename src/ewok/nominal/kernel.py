@@ -176,7 +176,7 @@ class Pending:
                 f"`commit({index})` has no draw to choose from: each draw can be committed once. "
                 "Call `draw` again before it."
             )
-        if not isinstance(index, int | np.integer) or not 0 <= index < self._num:
+        if not isinstance(index, (int, np.integer)) or not 0 <= index < self._num:
             raise KernelError(
                 f"`index` must be one of the {self._num} candidates drawn, from 0 to "
                 f"{self._num - 1}, but it is {index!r}. The draw still stands: commit another."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
@@ -100,7 +101,7 @@ class Critic:
         else:
             rewards = candidates.rewards if self._scale is None else self._scale(candidates.rewards)
             scores = rewards + self._discount * values
-        if np.count_nonzero(np.isfinite(scores)) < len(scores):
+        if not math.isfinite(sum(scores.tolist())) and not np.isfinite(scores).all():  # finite ones may add up to inf
             _refuse_infinite(scores, candidates)
         return scores
 

@@ -12,6 +12,7 @@ The paper's omega-hat, the mean of v, cancels when the weights are normalised.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 
 _TIES = 1e-13  # values closer than this, relative to their span, count as equally bad
+_LARGE = 1e300  # so many kappas of span are still a number
 
 
 class Tilted(NamedTuple):
@@ -37,8 +39,8 @@ class Tilted(NamedTuple):
 
     def draw(self, chance: float) -> int:
         """The draw that a uniform number in [0, 1) falls on."""
-        ends = np.add.accumulate(self.weights)
-        return min(int(ends.searchsorted(chance * ends[-1], side="right")), len(ends) - 1)
+        ends = np.add.accumulate(self.weights).tolist()
+        return min(bisect_right(ends, chance * ends[-1]), len(ends) - 1)
 
 
 def tilt(values: Array, kappa: float) -> Tilted:
@@ -54,13 +56,21 @@ def tilt(values: Array, kappa: float) -> Tilted:
     if kappa == 0.0:
         weights = _on_worst(values)
         return Tilted(weights, kl_from_uniform(weights), effective_sample_size(weights))
-    with np.errstate(over="ignore", invalid="ignore"):
-        exponents = (np.minimum.accumulate(values)[-1] - values) / kappa
-        weights = np.exp(exponents)
-        total = _sum(weights)
-        weights /= total
-        # Proposition 3.3, beta = (omega - <P, v>) / kappa, with v counted from the worst value.
-        kl = math.log(num / total) + float(weights.dot(exponents))
+    numbers = values.tolist()
+    lowest = min(numbers)
+    if max(numbers) - lowest < kappa * _LARGE:
+        return _tilted(values, lowest, kappa)
+    with np.errstate(over="ignore", invalid="ignore"):  # takes as long as three exponentials of a few numbers
+        return _tilted(values, lowest, kappa)
+
+
+def _tilted(values: Array, lowest: float, kappa: float) -> Tilted:
+    exponents = (lowest - values) / kappa
+    weights = np.exp(exponents)
+    total = _sum(weights)
+    weights /= total
+    # Proposition 3.3, beta = (omega - <P, v>) / kappa, with v counted from the worst value.
+    kl = math.log(len(values) / total) + float(weights.dot(exponents))
     if not kl >= 0.0:  # rounding, or 0 * infinity
         kl = kl_from_uniform(weights)
     return Tilted(weights, kl, effective_sample_size(weights))
@@ -131,8 +141,8 @@ def omega(values: Array, kappa: float) -> float:
 
 
 def _sum(numbers: Array) -> float:
-    """For a few numbers `accumulate` takes half the time of `reduce`, which sets up more."""
-    return float(np.add.accumulate(numbers)[-1]) if len(numbers) else 0.0
+    """A list of a few numbers is added up in a quarter of the time that an array takes to set up."""
+    return float(sum(numbers.tolist()))
 
 
 def _from_worst_to_best(values: Array) -> tuple[Array, float]:
