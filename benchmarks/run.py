@@ -16,7 +16,7 @@ from pathlib import Path
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "RESULTS.md"
-ROOMS = ("nominal", "tabular", "worlds", "agents", "lab")
+ROOMS = ("nominal", "tabular", "worlds", "agents", "values", "lab")
 HEAD = (
     "# Benchmarks\n\nWritten by `make bench`: one thread unless said, medians of both sides timed in turn in one run. "
     "Absolute times are this machine's; the ratio carries over.\n"
