@@ -199,3 +199,9 @@ def test_actions_may_be_a_list_and_are_one_for_each() -> None:
     for actions in ([0, 1], 1, [[0, 1, 0]]):
         with pytest.raises(ArgumentError, match="`actions` must be one action per environment, 3 here"):
             vector.step(actions)
+
+
+def test_a_model_is_no_policy() -> None:
+    """Its `predict` is, and the error says so."""
+    with pytest.raises(ArgumentError, match=r"`policy` must be a function .* model\.predict"):
+        vector_of(Countdown()).run(object(), seed=0)  # type: ignore[arg-type]

@@ -154,6 +154,8 @@ class WorldVector(VectorEnv[Any, Any, Any]):
             >>> episodes.returns.shape
             (2, 3)
         """
+        remedy = "Of a model: lambda observations: model.predict(observations, deterministic=True)[0]."
+        require(callable(policy), "policy", "a function from observations to actions", policy, remedy)
         self.reset(seed=seed)
         returns, lengths = np.zeros(self.num_envs), np.zeros(self.num_envs, dtype=np.int64)
         rows = living = self.living

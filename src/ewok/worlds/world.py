@@ -116,9 +116,10 @@ class World:
             episodes: how many episodes of each.
         """
         requirement = "one or more mappings from parameters to values"
-        require_several(points, "points", requirement, "Try [{}].")
+        remedy = f"Try [{dict(points) if isinstance(points, Mapping) else {}}]."
+        require_several(points, "points", requirement, remedy)
         mapped = all(isinstance(point, Mapping) for point in points)
-        require(mapped, "points", requirement, points, "Try [{}].")
+        require(mapped, "points", requirement, points, remedy)
         episodes = require_whole(episodes, "episodes", "The paper uses 30.")
         checked = [self.checked(point) for point in points]
         self.require_installed()
