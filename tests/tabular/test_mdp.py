@@ -23,22 +23,10 @@ from ewok.tabular import (
     value_iteration,
 )
 
-from .worlds import garnet
+from .worlds import entries, garnet
 
 KERNEL = np.array([[[0.5, 0.5], [0.0, 1.0]], [[1.0, 0.0], [0.2, 0.8]]])  # (S, A, S)
 REWARDS = np.array([[1.0, 2.0], [3.0, 4.0]])
-
-
-def entries(**changes: Any) -> TabularMDP:
-    given: dict[str, Any] = {
-        "states": [0, 0, 1],
-        "actions": [0, 0, 0],
-        "next_states": [0, 1, 0],
-        "probabilities": [0.5, 0.5, 1.0],
-        "rewards": [1.0, 2.0, 3.0],
-        "discount": 0.9,
-    }
-    return TabularMDP.from_entries(**(given | changes))
 
 
 def test_dense_sparse_and_lines_are_the_same_mdp() -> None:

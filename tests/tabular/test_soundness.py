@@ -8,21 +8,9 @@ import numpy as np
 import pytest
 
 from ewok.errors import ArgumentError
-from ewok.tabular import (
-    TabularMDP,
-)
+from ewok.tabular import TabularMDP
 
-
-def entries(**changes: Any) -> TabularMDP:
-    given: dict[str, Any] = {
-        "states": [0, 0, 1],
-        "actions": [0, 0, 0],
-        "next_states": [0, 1, 0],
-        "probabilities": [0.5, 0.5, 1.0],
-        "rewards": [1.0, 2.0, 3.0],
-        "discount": 0.9,
-    }
-    return TabularMDP.from_entries(**(given | changes))
+from .worlds import entries
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,24 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ewok.tabular import TabularMDP
+
+
+def entries(**changes: Any) -> TabularMDP:
+    """Two states, the first with two outcomes; some of its lines changed."""
+    given: dict[str, Any] = {
+        "states": [0, 0, 1],
+        "actions": [0, 0, 0],
+        "next_states": [0, 1, 0],
+        "probabilities": [0.5, 0.5, 1.0],
+        "rewards": [1.0, 2.0, 3.0],
+        "discount": 0.9,
+    }
+    return TabularMDP.from_entries(**(given | changes))
 
 
 def garnet(
